@@ -1,0 +1,34 @@
+"""Recordings to time segments with calibrated posterior probabilities over a taxonomy of labels."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` brings them
+    from audioclass.errors import AudioclassError
+    from audioclass.hookspecs import hookimpl
+    from audioclass.parameters import check_parameters, parameter
+    from audioclass.plugins import plugin_manager
+    from audioclass.taxonomy import Taxonomy
+
+__version__ = "0.1.0"
+
+# Public names and the modules they come from: a name costs its import only when it is used.
+_HOMES = {
+    "AudioclassError": "errors",
+    "Taxonomy": "taxonomy",
+    "check_parameters": "parameters",
+    "hookimpl": "hookspecs",
+    "parameter": "parameters",
+    "plugin_manager": "plugins",
+}
+__all__ = ["AudioclassError", "Taxonomy", "check_parameters", "hookimpl", "parameter", "plugin_manager"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'audioclass' has no attribute {name!r}")
+    return getattr(import_module(f"audioclass.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

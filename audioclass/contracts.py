@@ -1,0 +1,307 @@
+"""What a piece of each kind must do, and what it may do besides.
+
+A piece is a small frozen dataclass with a `name`; its fields are its parameters. The first Protocol of each kind is
+its contract; the Protocols named after an ability are optional, and who uses the ability asks with `isinstance`.
+Nothing here is inherited from: having the methods is enough. `audioclass.testing` holds every contract as a check.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+    from typing import IO
+
+    import numpy as np
+
+    from audioclass.data import Corpus, Framing, Posteriors, Result, Segment
+    from audioclass.problems import (
+        Case,
+        FeatureMachine,
+        Found,
+        Geometry,
+        LabelTask,
+        Machine,
+        Objective,
+        Plan,
+        Space,
+        Task,
+    )
+    from audioclass.taxonomy import Taxonomy
+
+    Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
+
+class Named(Protocol):
+    """Common to every piece: the name it is chosen by."""
+
+    name: ClassVar[str]
+
+
+# --- from audio to features -------------------------------------------------------------------------------------
+
+
+class Spectra(Protocol):
+    """The shared short-time spectrum of a stretch of audio; each view is computed when first read, then kept."""
+
+    framing: Framing
+    frames: np.ndarray  # (n_frames, frame_length), as cut, without window
+    frequencies: np.ndarray  # (n_bins,), in hertz
+    spectrum: np.ndarray  # (n_frames, n_bins), complex, windowed
+    magnitude: np.ndarray  # (n_frames, n_bins)
+    power: np.ndarray  # (n_frames, n_bins)
+
+
+class Descriptor(Named, Protocol):
+    """Values per frame, read from the shared spectrum."""
+
+    def columns(self, framing: Framing) -> Sequence[str]:
+        """The name of each value."""
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """The values, (n_frames, n_columns); a row depends on its own frame and on `context` frames around it."""
+
+
+@runtime_checkable
+class HasContext(Protocol):
+    """A descriptor whose rows depend on so many frames before and after their own."""
+
+    context: int
+
+
+class Embedding(Named, Protocol):
+    """One vector for a whole window of audio: a network, or any other front end of its own."""
+
+    sample_rate: int
+
+    def columns(self) -> Sequence[str]:
+        """The name of each value."""
+
+    def embed(self, samples: np.ndarray, sample_rate: int) -> np.ndarray:
+        """The vector of one window of mono samples at the embedding's own sample rate."""
+
+
+class Pooling(Named, Protocol):
+    """A summary of the frames of a window."""
+
+    def columns(self, columns: Sequence[str]) -> Sequence[str]:
+        """The name of each pooled value, from the names of the descriptors."""
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """(n_windows, n_frames, d) to (n_windows, n_columns); each window by itself, one frame is enough."""
+
+
+# --- kernels and binary machines --------------------------------------------------------------------------------
+
+
+class StatisticKernel(Named, Protocol):
+    """A function of a pairwise statistic of the examples.
+
+    `statistic` is the name of a shared one (`dot`, `squared_distance`, `mean_squared_distance`) or a static method
+    (X, Y) -> S; either way it is computed once and every parameter value reads it.
+    """
+
+    statistic: ClassVar[str | Callable[[np.ndarray, np.ndarray], np.ndarray]]
+
+    def of(self, S: np.ndarray) -> np.ndarray:
+        """The Gram matrix from the statistic, entry by entry."""
+
+
+@runtime_checkable
+class GramKernel(Named, Protocol):
+    """A kernel that is no function of a pairwise statistic: it works everywhere, only slower."""
+
+    def gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """The Gram matrix, (len(X), len(Y))."""
+
+
+Kernel = StatisticKernel | GramKernel
+
+
+@runtime_checkable
+class HasGradients(Protocol):
+    """A kernel that knows its derivatives."""
+
+    def gradients(self, S: np.ndarray, K: np.ndarray) -> Mapping[str, np.ndarray]:
+        """∂K/∂θ for each parameter θ that can be climbed, entry by entry like K."""
+
+
+@runtime_checkable
+class StatesMercer(Protocol):
+    """A kernel that says whether every Gram matrix of its parameters is positive semi-definite."""
+
+    @property
+    def is_mercer(self) -> bool:
+        """False where some set of examples has a negative eigenvalue."""
+
+
+class Trainer(Named, Protocol):
+    """Fits one dichotomy."""
+
+    wants: ClassVar[Literal["gram", "features"]]
+
+    def fit(self, task: Task) -> Machine | FeatureMachine:
+        """A kernel machine where the trainer wants a Gram matrix, named arrays where it wants features."""
+
+
+@runtime_checkable
+class ScoresFeatures(Protocol):
+    """A trainer or direct strategy that wants features evaluates its own arrays."""
+
+    def scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
+        """Signed scores, (n,) for a dichotomy and (n, n_labels) for all labels."""
+
+
+@runtime_checkable
+class FitsMany(Protocol):
+    """A trainer for which several dichotomies over the same examples cost little more than one."""
+
+    def fit_many(self, task: Task, Y: np.ndarray) -> Machine:
+        """One machine with an output for each column of Y, (n, n_dichotomies) in ±1."""
+
+
+@runtime_checkable
+class HoldsOutGroups(Protocol):
+    """A trainer that knows the scores of held-out groups without training again."""
+
+    def held_out_scores(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """(n, n_dichotomies): row i as scored by the machine that never saw the group of example i."""
+
+
+class Calibrator(Named, Protocol):
+    """A map from the scores of a dichotomy to the probability of its positive side."""
+
+    def fit(self, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Fitted:
+        """The map, as plain numbers, from held-out scores and y in ±1."""
+
+    def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
+        """P(y = +1 | score), in [0, 1] and never falling as the score rises."""
+
+
+# --- many labels ------------------------------------------------------------------------------------------------
+
+
+class Strategy(Named, Protocol):
+    """A plan of dichotomies and a rule from their answers to posteriors over the labels."""
+
+    def plan(
+        self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator
+    ) -> Plan:
+        """The dichotomies to train, with whatever structure `combine` needs as plain values."""
+
+    def combine(
+        self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, counts: np.ndarray, fitted: Fitted
+    ) -> np.ndarray:
+        """Posteriors (n, n_labels) from (n, n_dichotomies) calibrated probabilities and scores.
+
+        `counts` is (n_labels,): examples per label; `fitted` is what `fit_combination` gave, or empty.
+        """
+
+
+@runtime_checkable
+class FitsCombination(Protocol):
+    """A strategy with numbers of its own, such as a temperature or weights of levels."""
+
+    def fit_combination(
+        self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
+    ) -> Fitted:
+        """Those numbers, from out-of-fold answers and the label index `y` of each example."""
+
+
+@runtime_checkable
+class Decides(Protocol):
+    """A strategy whose decision is not the label of the largest posterior."""
+
+    def decide(self, plan: Plan, P: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The index of the chosen label of each example, (n,)."""
+
+
+class DirectStrategy(Named, Protocol):
+    """Fits all labels at once instead of a plan of dichotomies; chosen by the same option as a strategy."""
+
+    wants: ClassVar[Literal["gram", "features"]]
+
+    def fit(self, task: LabelTask) -> Machine | FeatureMachine:
+        """A machine with one output for each label."""
+
+    def combine(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
+        """Posteriors (n, n_labels) from the scores; `fitted` is what `fit_combination` gave, or empty."""
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------
+
+
+class Criterion(Named, Protocol):
+    """A number that says how good a kernel is for a dichotomy."""
+
+    better: ClassVar[Literal["lower", "higher"]]
+
+    def value(self, case: Case) -> float:
+        """The number; NaN where the case cannot be judged."""
+
+
+@runtime_checkable
+class HasGradient(Protocol):
+    """A criterion that can be climbed."""
+
+    def gradient(self, case: Case) -> Mapping[str, float]:
+        """Its derivative by each kernel parameter in `case.gradients`, and by `C` where it depends on it."""
+
+
+class Search(Named, Protocol):
+    """Walks a space to the smallest value of an objective."""
+
+    needs_gradient: ClassVar[bool]
+
+    def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
+        """The best point with the whole trace; a ValueError where every value is NaN."""
+
+
+# --- at the two ends --------------------------------------------------------------------------------------------
+
+
+class Smoother(Named, Protocol):
+    """Makes posteriors of successive windows agree with their neighbours."""
+
+    def smooth(self, posteriors: Posteriors) -> Posteriors:
+        """Posteriors of the same windows and labels."""
+
+
+@runtime_checkable
+class LooksAhead(Protocol):
+    """A smoother whose rows depend on so many later rows, so that a stream can be smoothed as it comes."""
+
+    look_ahead: int
+
+
+class Export(Named, Protocol):
+    """Writes results in a format that other tools read."""
+
+    suffix: ClassVar[str]
+    carries_probabilities: ClassVar[bool]
+
+    def write(self, result: Result, stream: IO[str]) -> None:
+        """Write the table to a text stream; labels and times come back as they were, to the millisecond."""
+
+
+@runtime_checkable
+class ReadsBack(Protocol):
+    """An export whose format also serves as the labels of a corpus."""
+
+    def read(self, stream: IO[str]) -> Sequence[Segment]:
+        """The labelled segments of one recording, in order of time."""
+
+
+class CorpusReader(Named, Protocol):
+    """Reads labelled recordings of one layout."""
+
+    def matches(self, path: Path) -> bool:
+        """Whether the path looks like this layout; never raises, opens as little as it can."""
+
+    def read(self, path: Path) -> Corpus:
+        """The corpus, in an order that does not depend on the file system; a CorpusError where it is wrong."""
+
+    def example(self, folder: Path) -> Path:
+        """Write a tiny corpus of this layout into an empty folder and return the path to read."""
+

@@ -1,0 +1,212 @@
+"""The values that flow from a recording to its segments, and the table and corpus at the two ends.
+
+All are frozen: their arrays are read-only views of what was given. Times are seconds, time runs down the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+SUM_TOLERANCE = 1e-6
+
+
+def frozen_array(array: np.ndarray, ndim: int, name: str) -> np.ndarray:
+    """A read-only view with the stated number of axes."""
+    view = np.asarray(array).view()
+    if view.ndim != ndim:
+        raise ValueError(f"{name} has shape {view.shape}, must have {ndim} axes")
+    view.flags.writeable = False
+    return view
+
+
+def _freeze(value: object, name: str, ndim: int) -> None:
+    object.__setattr__(value, name, frozen_array(getattr(value, name), ndim, name))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A stretch of audio: (n_samples, n_channels), the first of them at sample `start` of the recording."""
+
+    samples: np.ndarray
+    sample_rate: int
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        _freeze(self, "samples", 2)
+        if self.sample_rate <= 0:
+            raise ValueError(f"sample_rate={self.sample_rate} must be positive")
+
+
+@dataclass(frozen=True)
+class Framing:
+    """How a recording is cut: its sample rate, and the length and distance of its frames in samples."""
+
+    sample_rate: int
+    frame_length: int
+    hop_length: int
+
+    def __post_init__(self) -> None:
+        for name in ("sample_rate", "frame_length", "hop_length"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name}={getattr(self, name)} must be positive")
+
+    @property
+    def frame_rate(self) -> float:
+        """Frames per second."""
+        return self.sample_rate / self.hop_length
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """Descriptors of successive frames: (n_frames, d) values, a name and a group for each column.
+
+    Frame i is centred on `start + i / frame_rate`; `groups` names the descriptor each column came from.
+    """
+
+    values: np.ndarray
+    columns: tuple[str, ...]
+    groups: tuple[str, ...]
+    frame_rate: float
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        _freeze(self, "values", 2)
+        _check_columns(self.values, self.columns, self.groups)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of time and what it holds; `label` is empty where nothing is known of it yet."""
+
+    start: float
+    end: float
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end < float("inf"):
+            raise ValueError(f"end {self.end} is before start {self.start}, or one of them is no time")
+
+    @property
+    def duration(self) -> float:
+        """Seconds from start to end."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The feature matrix: row i of `X` describes `segments[i]`; columns keep the group they came from."""
+
+    X: np.ndarray
+    columns: tuple[str, ...]
+    groups: tuple[str, ...]
+    segments: tuple[Segment, ...]
+
+    def __post_init__(self) -> None:
+        _freeze(self, "X", 2)
+        _check_columns(self.X, self.columns, self.groups)
+        if len(self.segments) != len(self.X):
+            raise ValueError(f"{len(self.segments)} segments for {len(self.X)} rows of X")
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """Posterior probabilities of the leaf labels: row i of `P` is `segments[i]`, column j is `labels[j]`."""
+
+    P: np.ndarray
+    labels: tuple[str, ...]
+    segments: tuple[Segment, ...]
+
+    def __post_init__(self) -> None:
+        _freeze(self, "P", 2)
+        if self.P.shape != (len(self.segments), len(self.labels)):
+            expected = (len(self.segments), len(self.labels))
+            raise ValueError(f"P has shape {self.P.shape}, must have {expected}: segments by labels")
+        if not np.all(self.P >= 0) or not np.allclose(self.P.sum(axis=1), 1, rtol=0, atol=SUM_TOLERANCE):
+            raise ValueError("rows of P must be at least 0 and sum to 1")
+
+    def of_group(self, labels: Sequence[str]) -> np.ndarray:
+        """Posterior of a group of labels: the sum over its leaves, (n_segments,)."""
+        return self.P[:, [self.labels.index(label) for label in labels]].sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Classified segments of one or more recordings: the one table that every export projects.
+
+    Row i is `segments[i]` of `files[i]` with posteriors `P[i]` over `labels`; `paths` gives the names from the
+    root of the taxonomy down to each label.
+    """
+
+    files: tuple[str, ...]
+    segments: tuple[Segment, ...]
+    P: np.ndarray
+    labels: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        _freeze(self, "P", 2)
+        if len(self.files) != len(self.segments):
+            raise ValueError(f"{len(self.files)} files for {len(self.segments)} segments")
+        if self.P.shape != (len(self.segments), len(self.labels)):
+            raise ValueError(f"P has shape {self.P.shape}, must have {(len(self.segments), len(self.labels))}")
+        object.__setattr__(self, "paths", self.paths or tuple((label,) for label in self.labels))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One labelled piece of a corpus; a whole recording where `end` is None.
+
+    Entries of one `group` (a recording, a speaker) never stand on both sides of a fold.
+    """
+
+    file: Path
+    label: str
+    start: float = 0.0
+    end: float | None = None
+    group: str = ""
+    fold: str = ""
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < float("inf"):
+            raise ValueError(f"start {self.start} must be a time of at least 0")
+        if self.end is not None and not self.start <= self.end < float("inf"):
+            raise ValueError(f"end {self.end} is before start {self.start}")
+        if not 0 < self.weight < float("inf"):
+            raise ValueError(f"weight={self.weight} must be positive")
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A file that a corpus reader left out, and why."""
+
+    file: Path
+    reason: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What a corpus reader found: entries, what it left out, and the names from root to leaf where there is a tree."""
+
+    entries: tuple[Entry, ...]
+    ignored: tuple[Ignored, ...] = ()
+    paths: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every label once, sorted: their fixed order from here on."""
+        return tuple(sorted({entry.label for entry in self.entries}))
+
+
+def _check_columns(values: np.ndarray, columns: Sequence[str], groups: Sequence[str]) -> None:
+    if values.shape[1] != len(columns):
+        raise ValueError(f"{values.shape[1]} columns of values, {len(columns)} names")
+    if len(groups) != len(columns):
+        raise ValueError(f"{len(columns)} columns, {len(groups)} groups")
+    if len(set(columns)) != len(columns):
+        repeated = next(name for name in columns if list(columns).count(name) > 1)
+        raise ValueError(f"column {repeated!r} is named twice")

@@ -1,0 +1,50 @@
+"""What can go wrong in a way that a user can put right: one line each, never a traceback."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class AudioclassError(Exception):
+    """Its text is shown to the user as it is; `exit_code` is what the command ends with."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(AudioclassError, ValueError):
+    """A name, parameter or path that was given is wrong; nothing was done."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class AudioFileError(AudioclassError):
+    """A recording that cannot be read."""
+
+
+class CorpusError(AudioclassError):
+    """A corpus, taxonomy or label file that does not say what it should."""
+
+
+class ModelError(AudioclassError):
+    """A model file that is damaged, foreign or needs a piece that is not installed."""
+
+
+class PluginError(AudioclassError):
+    """A plugin that does not load or does not keep its contract."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'gaussian'?` for the nearest known name, or nothing."""
+    nearest = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name nobody offers, with the nearest one and all that are known."""
+    known = sorted(known)
+    suggestion = did_you_mean(name, known) or ";"
+    return UsageError(f"unknown {what} {name!r}{suggestion} known: {', '.join(known) or 'none'}")

@@ -1,0 +1,124 @@
+"""One `register_…` hook for each contract: the one door for built-ins and third parties alike.
+
+A hook takes no arguments and returns a list of classes; nothing is registered by being imported.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+if TYPE_CHECKING:
+    from audioclass.contracts import (
+        Calibrator,
+        CorpusReader,
+        Criterion,
+        Descriptor,
+        DirectStrategy,
+        Embedding,
+        Export,
+        Kernel,
+        Pooling,
+        Search,
+        Smoother,
+        Strategy,
+        Trainer,
+    )
+
+PROJECT = "audioclass"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def register_descriptors() -> list[type[Descriptor]]:
+    """Offer descriptors, each named in a recipe; see `testing.check_descriptor`."""
+
+
+@hookspec
+def register_embeddings() -> list[type[Embedding]]:
+    """Offer embeddings, each named in a recipe; see `testing.check_embedding`."""
+
+
+@hookspec
+def register_poolings() -> list[type[Pooling]]:
+    """Offer poolings, each named in a recipe; see `testing.check_pooling`."""
+
+
+@hookspec
+def register_kernels() -> list[type[Kernel]]:
+    """Offer kernels, each chosen with `--kernel NAME`; see `testing.check_kernel`."""
+
+
+@hookspec
+def register_trainers() -> list[type[Trainer]]:
+    """Offer binary trainers, each chosen with `--trainer NAME`; see `testing.check_trainer`."""
+
+
+@hookspec
+def register_calibrators() -> list[type[Calibrator]]:
+    """Offer calibrators, each chosen with `--calibrator NAME`; see `testing.check_calibrator`."""
+
+
+@hookspec
+def register_strategies() -> list[type[Strategy]]:
+    """Offer multi-class strategies, each chosen with `--strategy NAME`; see `testing.check_strategy`."""
+
+
+@hookspec
+def register_direct_strategies() -> list[type[DirectStrategy]]:
+    """Offer strategies that fit all labels at once, chosen with `--strategy NAME`; see `testing.check_direct_strategy`."""
+
+
+@hookspec
+def register_criteria() -> list[type[Criterion]]:
+    """Offer selection criteria, each chosen with `--criterion NAME`; see `testing.check_criterion`."""
+
+
+@hookspec
+def register_searches() -> list[type[Search]]:
+    """Offer searches, each chosen with `--search NAME`; see `testing.check_search`."""
+
+
+@hookspec
+def register_smoothers() -> list[type[Smoother]]:
+    """Offer smoothers, each chosen with `--smooth NAME`; see `testing.check_smoother`."""
+
+
+@hookspec
+def register_exports() -> list[type[Export]]:
+    """Offer export formats, each chosen with `--format NAME`; see `testing.check_export`."""
+
+
+@hookspec
+def register_corpus_readers() -> list[type[CorpusReader]]:
+    """Offer readers of corpora, each tried on the path that a user gives; see `testing.check_corpus_reader`."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of piece, as its hook states it: `kernel` is offered by `register_kernels` and must be a `Kernel`."""
+
+    name: str
+    hook: str
+    contract: str
+    summary: str
+
+    @property
+    def namespace(self) -> str:
+        """Kinds that a user chooses by one option share their names: both sorts of strategy do."""
+        return self.name.removeprefix("direct_")
+
+
+def _kind(hook: Any) -> Kind:
+    contract = hook.__annotations__["return"].removeprefix("list[type[").removesuffix("]]")
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", contract).lower()
+    return Kind(name, hook.__name__, contract, hook.__doc__.splitlines()[0])
+
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in map(_kind, [hook for name, hook in list(globals().items()) if name.startswith("register_")])
+}

@@ -1,0 +1,98 @@
+"""Pairwise statistics of examples, and the Gram matrices, diagonals and derivatives that kernels make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from audioclass.contracts import HasGradients
+from audioclass.errors import unknown_name
+
+if TYPE_CHECKING:
+    from audioclass.contracts import Kernel
+
+Statistic = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def dot(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """x'y of every pair."""
+    return X @ Y.T
+
+
+def squared_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """‖x−y‖² = ‖x‖² + ‖y‖² − 2x'y of every pair, at least 0, and exactly 0 on the diagonal where Y is X."""
+    S = _squared_norms(X)[:, None] + _squared_norms(Y)[None, :]
+    S -= 2 * (X @ Y.T)
+    np.maximum(S, 0, out=S)
+    if Y is X:
+        np.fill_diagonal(S, 0)
+    return S
+
+
+def mean_squared_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """‖x−y‖²/d of every pair, d the number of features."""
+    return squared_distance(X, Y) / X.shape[1]
+
+
+SHARED: Mapping[str, Statistic] = {f.__name__: f for f in (dot, squared_distance, mean_squared_distance)}
+
+
+def statistic_of(kernel: Kernel) -> Statistic | None:
+    """The function behind `kernel.statistic`; None for a kernel that has only `gram`."""
+    statistic = getattr(kernel, "statistic", None)
+    if isinstance(statistic, str):
+        if statistic not in SHARED:
+            raise unknown_name(f"statistic of kernel {kernel.name!r}", statistic, SHARED)
+        return SHARED[statistic]
+    return statistic
+
+
+def gram(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
+    """Gram matrix (len(X), len(Y)) of checked examples; symmetric where Y is left out."""
+    X, Y = _examples(X, "X"), None if Y is None else _examples(Y, "Y")
+    if Y is not None and X.shape[1] != Y.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features and Y {Y.shape[1]}")
+    statistic = statistic_of(kernel)
+    other = X if Y is None else Y
+    return kernel.gram(X, other) if statistic is None else kernel.of(statistic(X, other))
+
+
+def gram_and_gradients(kernel: Kernel, X: np.ndarray) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
+    """K(X, X) and ∂K/∂θ for each parameter that the kernel can be climbed by."""
+    X = _examples(X, "X")
+    statistic = statistic_of(kernel)
+    if statistic is None or not isinstance(kernel, HasGradients):
+        return gram(kernel, X), {}
+    S = statistic(X, X)
+    K = kernel.of(S)
+    return K, kernel.gradients(S, K)
+
+
+def diagonal(kernel: Kernel, X: np.ndarray) -> np.ndarray:
+    """k(x, x) of each example without the rest of the Gram matrix."""
+    X = _examples(X, "X")
+    if getattr(kernel, "statistic", None) == "dot":
+        return kernel.of(_squared_norms(X))
+    if isinstance(getattr(kernel, "statistic", None), str):
+        return kernel.of(np.zeros(len(X), X.dtype))
+    return np.array([gram(kernel, X[i : i + 1])[0, 0] for i in range(len(X))])
+
+
+def _squared_norms(X: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->i", X, X)
+
+
+def _examples(X: np.ndarray, name: str) -> np.ndarray:
+    """A matrix of finite numbers with at least one row and one column; whole numbers become float64."""
+    X = np.asarray(X)
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"{name} holds {X.dtype}, must hold numbers")
+    if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"{name} has shape {X.shape}, must be examples by features, at least one of each")
+    if X.dtype.kind != "f":
+        X = X.astype(np.float64)
+    if not np.isfinite(X).all():
+        raise ValueError(f"{name} holds NaN or infinite values")
+    return X

@@ -1,0 +1,207 @@
+"""What is asked of the pieces that learn, and what they answer: plans, binary tasks and machines, cases, searches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from audioclass.data import frozen_array
+
+
+@dataclass(frozen=True)
+class Dichotomy:
+    """A set of labels against another, as indices into the labels; labels in neither are left out of it."""
+
+    positive: tuple[int, ...]
+    negative: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.positive or not self.negative:
+            raise ValueError(f"dichotomy {self.positive} against {self.negative}: a side is empty")
+        if set(self.positive) & set(self.negative):
+            raise ValueError(f"dichotomy {self.positive} against {self.negative}: a label is on both sides")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The dichotomies of a strategy over `n_labels` labels, and what its combination needs, as plain values."""
+
+    n_labels: int
+    dichotomies: tuple[Dichotomy, ...]
+    structure: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """The labels as seen by a kernel: how many examples each has, how far apart and how wide they lie.
+
+    `counts` is (Q,), `squared_distances` (Q, Q) between label centres in kernel space, `scatter` (Q,) the mean
+    squared distance of a label's examples to their centre.
+    """
+
+    counts: np.ndarray
+    squared_distances: np.ndarray
+    scatter: np.ndarray
+
+    @classmethod
+    def of_gram(cls, K: np.ndarray, y: np.ndarray, n_labels: int) -> Geometry:
+        """Read off a Gram matrix: ‖μ_k−μ_l‖² = mean K_kk + mean K_ll − 2 mean K_kl (specification 7.3)."""
+        counts = np.bincount(y, minlength=n_labels)
+        if not counts.all():
+            raise ValueError(f"label {int(np.argmin(counts))} has no example")
+        membership = np.eye(n_labels)[y] / counts[y][:, None]
+        means = membership.T @ K @ membership
+        within = means.diagonal()
+        squared = np.maximum(within[:, None] + within[None, :] - 2 * means, 0)
+        np.fill_diagonal(squared, 0)
+        return cls(counts, squared, np.maximum(membership.T @ K.diagonal() - within, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One dichotomy to be fitted: `y` in ±1 and either the Gram matrix `K` (n, n) or the features `X` (n, d).
+
+    `weights` multiply the error factor `C` example by example; all randomness comes from `rng`.
+    """
+
+    y: np.ndarray
+    C: float
+    weights: np.ndarray
+    rng: np.random.Generator
+    K: np.ndarray | None = None
+    X: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "y", frozen_array(self.y, 1, "y"))
+        object.__setattr__(self, "weights", frozen_array(self.weights, 1, "weights"))
+        for name in ("K", "X"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen_array(getattr(self, name), 2, name))
+        self._check()
+
+    def _check(self) -> None:
+        n = len(self.y)
+        if n == 0:
+            raise ValueError("a task needs examples, y is empty")
+        if not self.C > 0:
+            raise ValueError(f"C={self.C} must be positive")
+        if set(np.unique(self.y)) != {-1, 1}:
+            raise ValueError(f"y holds {sorted(set(self.y.tolist()))[:5]}, must hold both -1 and +1")
+        if (self.K is None) == (self.X is None):
+            raise ValueError("a task needs either a Gram matrix K or features X")
+        if self.K is not None and self.K.shape != (n, n):
+            raise ValueError(f"K has shape {self.K.shape}, must have {(n, n)}")
+        if self.X is not None and len(self.X) != n:
+            raise ValueError(f"X has {len(self.X)} rows for {n} labels")
+        for name, array in (("K", self.K), ("X", self.X), ("weights", self.weights)):
+            if array is not None and not np.isfinite(array).all():
+                raise ValueError(f"{name} holds NaN or infinite values")
+        if len(self.weights) != n or (self.weights < 0).any():
+            raise ValueError(f"weights must be {n} numbers of at least 0")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTask:
+    """All labels to be fitted at once: `y` in 0..n_labels-1 and either `K` or `X`, as for a `Task`."""
+
+    y: np.ndarray
+    n_labels: int
+    C: float
+    weights: np.ndarray
+    rng: np.random.Generator
+    K: np.ndarray | None = None
+    X: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A fitted kernel machine over the rows of its task: score(x) = Σ coefficients_i k(x_support_i, x) + intercept.
+
+    `coefficients` is (n_support,) for one dichotomy, (n_support, n_outputs) for several over the same rows;
+    `intercept` is a number or (n_outputs,).
+    """
+
+    support: np.ndarray
+    coefficients: np.ndarray
+    intercept: np.ndarray | float
+
+    def scores(self, K: np.ndarray) -> np.ndarray:
+        """Scores of new rows from their Gram matrix (m, n) against all rows of the task."""
+        return K[:, self.support] @ self.coefficients + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMachine:
+    """A fitted machine that is no kernel expansion: named arrays that its own trainer evaluates."""
+
+    arrays: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a criterion judges: a Gram matrix, y in ±1, C, and ∂K/∂θ for each kernel parameter θ."""
+
+    K: np.ndarray
+    y: np.ndarray
+    C: float = 1.0
+    gradients: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter to search: its interval and whether steps are equal in value or in logarithm."""
+
+    name: str
+    low: float
+    high: float
+    scale: str = "linear"
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"{self.name}: low {self.low} must be below high {self.high}")
+        if self.scale == "log" and self.low <= 0:
+            raise ValueError(f"{self.name}: low {self.low} must be positive on a log scale")
+
+    def at(self, fraction: float) -> float:
+        """The value at a fraction of the way, 0 being low and 1 high."""
+        if self.scale == "log":
+            return float(min(max(self.low * (self.high / self.low) ** fraction, self.low), self.high))
+        return self.low + fraction * (self.high - self.low)
+
+    def fraction(self, value: float) -> float:
+        """The inverse of `at`."""
+        if self.scale == "log":
+            return float(np.log(value / self.low) / np.log(self.high / self.low))
+        return (value - self.low) / (self.high - self.low)
+
+
+Space = Sequence[Axis]
+Point = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a search makes as small as it can; NaN means that the point cannot be judged and is skipped."""
+
+    value: Callable[[Point], float]
+    gradient: Callable[[Point], Mapping[str, float]] | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point that a search looked at."""
+
+    point: Point
+    value: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best point of a search, its value, and every point it looked at in order."""
+
+    point: Point
+    value: float
+    trace: tuple[Trial, ...]

@@ -1,0 +1,212 @@
+"""The tree of labels: leaves are labels, inner nodes are groups of them; read, check, walk, draw, write.
+
+As TOML every table is a node and an empty table is a leaf; an array of names is a group of leaves:
+
+    [animal.cat]                    animal = ["cat", "dog"]
+    [animal.dog]                    [machine.engine]
+    [machine.engine]
+
+As folders every folder is a node and a folder without folders is a leaf. A group with a single member is that
+member: it decides nothing, so it is never a node.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from audioclass.errors import CorpusError, UsageError, did_you_mean, unknown_name
+from audioclass.plain import toml_key
+
+DEEPEST = 64
+
+
+@dataclass(frozen=True)
+class Node:
+    """A label, or a group when it has children."""
+
+    name: str
+    children: tuple[Node, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        """This node, then everything below it, parents before children."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels below this node, each once, in order of first appearance."""
+        if not self.children:
+            return (self.name,)
+        return tuple(dict.fromkeys(label for child in self.children for label in child.labels))
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """A checked tree; names are unique unless labels may repeat, then a label may stand in several groups."""
+
+    root: Node
+
+    @classmethod
+    def of(cls, nested: Any, *, repeats: bool = False) -> Taxonomy:
+        """From nested tables or lists of names: `{"animal": ["cat", "dog"], "engine": {}}`."""
+        root = _collapsed(Node("", _children(nested, ())))
+        if not root.name and not root.children:
+            raise CorpusError("the taxonomy is empty, at least one label is needed")
+        _check_names(root, repeats)
+        return cls(root)
+
+    @classmethod
+    def of_paths(cls, paths: Sequence[Sequence[str]]) -> Taxonomy:
+        """From the names on the way to each label, groups first: `[("animal", "cat"), ("engine",)]`."""
+        nested: dict[str, Any] = {}
+        for path in paths:
+            table = nested
+            for name in path:
+                table = table.setdefault(name, {})
+        return cls.of(nested)
+
+    @classmethod
+    def read(cls, path: Path, *, repeats: bool = False) -> Taxonomy:
+        """From a TOML file or from nested folders."""
+        nested = _nested_folders(path, ()) if path.is_dir() else _nested_toml(path)
+        try:
+            return cls.of(nested, repeats=repeats)
+        except CorpusError as error:
+            raise CorpusError(f"{path}: {error}") from error
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The leaves, each once, in order of first appearance."""
+        return self.root.labels
+
+    @property
+    def groups(self) -> tuple[Node, ...]:
+        """The inner nodes, parents before children; the root is the first."""
+        return tuple(node for node in self.root.walk() if node.children)
+
+    def node(self, name: str) -> Node:
+        """The node of a name, a label or a group."""
+        for node in self.root.walk():
+            if node.name == name:
+                return node
+        raise self._unknown(name)
+
+    def path(self, name: str) -> tuple[str, ...]:
+        """The names from the top to a node, its own last; the first way where a label repeats."""
+        for way, node in _ways(self.root, ()):
+            if node.name == name:
+                return way
+        raise self._unknown(name)
+
+    def check_labels(self, labels: Sequence[str]) -> None:
+        """Refuse labels that the tree lacks, and leaves that are no label."""
+        for label in labels:
+            if label not in self.labels:
+                raise CorpusError(f"label {label!r} is not in the taxonomy{did_you_mean(label, self.labels)}")
+        for leaf in self.labels:
+            if leaf not in labels:
+                raise CorpusError(f"the taxonomy has {leaf!r}, which has no example{did_you_mean(leaf, labels)}")
+
+    def draw(self) -> str:
+        """The tree as lines of text."""
+        lines = [self.root.name] if self.root.name else []
+        return "\n".join(lines + list(_branches(self.root, "")))
+
+    def to_toml(self) -> str:
+        """One table header for each leaf: what `read` gives back."""
+        leaves = [way for way, node in _ways(self.root, ()) if not node.children]
+        return "".join("[" + ".".join(map(toml_key, way)) + "]\n" for way in leaves)
+
+    def write_folders(self, path: Path) -> None:
+        """Make one folder for each node, leaving what is there; names must do as names of folders."""
+        for node in self.root.walk():
+            if set(node.name) & set('/\\\0<>:"|?*') or node.name != node.name.strip(". "):
+                raise CorpusError(f"label {node.name!r} cannot be the name of a folder")
+        for way, _ in _ways(self.root, ()):
+            path.joinpath(*way).mkdir(parents=True, exist_ok=True)
+
+    def _unknown(self, name: str) -> UsageError:
+        return unknown_name("label or group", name, {node.name for node in self.root.walk()} - {""})
+
+
+def _nested_toml(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CorpusError(f"{path}: not a TOML file: {error}") from error
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _nested_folders(path: Path, parents: tuple[str, ...]) -> dict[str, Any]:
+    """Folders below a folder, sorted by name; hidden ones are left out, links are followed but not in circles."""
+    real = os.path.realpath(path)
+    if real in parents:
+        raise CorpusError(f"{path}: a link that leads back to a folder above it")
+    try:
+        folders = sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and entry.name[0] != ".")
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read: {error.strerror}") from error
+    return {name: _nested_folders(path / name, (*parents, real)) for name in folders}
+
+
+def _children(nested: Any, above: tuple[str, ...]) -> tuple[Node, ...]:
+    where = ".".join(above) or "the taxonomy"
+    if len(above) > DEEPEST:
+        raise CorpusError(f"{where[:60]}…: deeper than {DEEPEST} groups")
+    if isinstance(nested, Mapping):
+        return tuple(_node(name, below, above) for name, below in nested.items())
+    if isinstance(nested, (list, tuple)):
+        if any(not isinstance(item, str) for item in nested):
+            raise CorpusError(f"{where}: a list must hold names only")
+        if len(set(nested)) != len(nested):
+            raise CorpusError(f"{where}: a name stands twice in one list")
+        return tuple(_node(name, {}, above) for name in nested)
+    raise CorpusError(f"{where}: {nested!r} must be a table or a list of names")
+
+
+def _node(name: str, below: Any, above: tuple[str, ...]) -> Node:
+    if not name.strip() or not name.isprintable():
+        raise CorpusError(f"{'.'.join(above) or 'the taxonomy'}: {name!r} cannot be a name")
+    return Node(name, _children(below, (*above, name)))
+
+
+def _collapsed(node: Node) -> Node:
+    """The same tree without groups of one."""
+    children = tuple(_collapsed(child) for child in node.children)
+    return children[0] if len(children) == 1 else Node(node.name, children)
+
+
+def _check_names(root: Node, repeats: bool) -> None:
+    seen: dict[str, Node] = {}
+    for node in root.walk():
+        first = seen.setdefault(node.name, node)
+        if first is node:
+            continue
+        if first.children or node.children:
+            raise CorpusError(f"{node.name!r} is the name of two nodes, and one of them is a group")
+        if not repeats:
+            raise CorpusError(f"label {node.name!r} stands in two groups; labels may not repeat here")
+
+
+def _ways(node: Node, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Node]]:
+    """Each node with the names that lead to it; a root without a name is not among them."""
+    way = (*above, node.name) if node.name else above
+    if way:
+        yield way, node
+    for child in node.children:
+        yield from _ways(child, way)
+
+
+def _branches(node: Node, indent: str) -> Iterator[str]:
+    for child in node.children:
+        is_last = child is node.children[-1]
+        yield f"{indent}{'└── ' if is_last else '├── '}{child.name}"
+        yield from _branches(child, indent + ("    " if is_last else "│   "))
