@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
 
+
 class Named(Protocol):
     """Common to every piece: the name it is chosen by."""
 
@@ -286,6 +287,13 @@ class Export(Named, Protocol):
 
 
 @runtime_checkable
+class WritesBytes(Protocol):
+    """An export whose stream is binary; `binary` is true."""
+
+    binary: ClassVar[bool]
+
+
+@runtime_checkable
 class ReadsBack(Protocol):
     """An export whose format also serves as the labels of a corpus."""
 
@@ -304,4 +312,3 @@ class CorpusReader(Named, Protocol):
 
     def example(self, folder: Path) -> Path:
         """Write a tiny corpus of this layout into an empty folder and return the path to read."""
-

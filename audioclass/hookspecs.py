@@ -6,27 +6,26 @@ A hook takes no arguments and returns a list of classes; nothing is registered b
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-if TYPE_CHECKING:
-    from audioclass.contracts import (
-        Calibrator,
-        CorpusReader,
-        Criterion,
-        Descriptor,
-        DirectStrategy,
-        Embedding,
-        Export,
-        Kernel,
-        Pooling,
-        Search,
-        Smoother,
-        Strategy,
-        Trainer,
-    )
+from audioclass.contracts import (
+    Calibrator,
+    CorpusReader,
+    Criterion,
+    Descriptor,
+    DirectStrategy,
+    Embedding,
+    Export,
+    Kernel,
+    Pooling,
+    Search,
+    Smoother,
+    Strategy,
+    Trainer,
+)
 
 PROJECT = "audioclass"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -70,7 +69,7 @@ def register_strategies() -> list[type[Strategy]]:
 
 @hookspec
 def register_direct_strategies() -> list[type[DirectStrategy]]:
-    """Offer strategies that fit all labels at once, chosen with `--strategy NAME`; see `testing.check_direct_strategy`."""
+    """Offer strategies that fit all labels at once, by `--strategy NAME`; see `testing.check_direct_strategy`."""
 
 
 @hookspec
@@ -113,12 +112,12 @@ class Kind:
         return self.name.removeprefix("direct_")
 
 
-def _kind(hook: Any) -> Kind:
-    contract = hook.__annotations__["return"].removeprefix("list[type[").removesuffix("]]")
-    name = re.sub(r"(?<!^)(?=[A-Z])", "_", contract).lower()
-    return Kind(name, hook.__name__, contract, hook.__doc__.splitlines()[0])
+def _kinds() -> Iterator[Kind]:
+    for name, hook in globals().items():
+        if name.startswith("register_"):
+            contract = hook.__annotations__["return"].removeprefix("list[type[").removesuffix("]]")
+            words = re.sub(r"(?<!^)(?=[A-Z])", "_", contract).lower()
+            yield Kind(words, name, contract, hook.__doc__)
 
 
-KINDS: dict[str, Kind] = {
-    kind.name: kind for kind in map(_kind, [hook for name, hook in list(globals().items()) if name.startswith("register_")])
-}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in list(_kinds())}

@@ -75,32 +75,9 @@ class Task:
     X: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "y", frozen_array(self.y, 1, "y"))
-        object.__setattr__(self, "weights", frozen_array(self.weights, 1, "weights"))
-        for name in ("K", "X"):
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, frozen_array(getattr(self, name), 2, name))
-        self._check()
-
-    def _check(self) -> None:
-        n = len(self.y)
-        if n == 0:
-            raise ValueError("a task needs examples, y is empty")
-        if not self.C > 0:
-            raise ValueError(f"C={self.C} must be positive")
+        _check_examples(self)
         if set(np.unique(self.y)) != {-1, 1}:
-            raise ValueError(f"y holds {sorted(set(self.y.tolist()))[:5]}, must hold both -1 and +1")
-        if (self.K is None) == (self.X is None):
-            raise ValueError("a task needs either a Gram matrix K or features X")
-        if self.K is not None and self.K.shape != (n, n):
-            raise ValueError(f"K has shape {self.K.shape}, must have {(n, n)}")
-        if self.X is not None and len(self.X) != n:
-            raise ValueError(f"X has {len(self.X)} rows for {n} labels")
-        for name, array in (("K", self.K), ("X", self.X), ("weights", self.weights)):
-            if array is not None and not np.isfinite(array).all():
-                raise ValueError(f"{name} holds NaN or infinite values")
-        if len(self.weights) != n or (self.weights < 0).any():
-            raise ValueError(f"weights must be {n} numbers of at least 0")
+            raise ValueError(f"y holds {np.unique(self.y)[:5]}, must hold both -1 and +1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +91,11 @@ class LabelTask:
     rng: np.random.Generator
     K: np.ndarray | None = None
     X: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        _check_examples(self)
+        if self.n_labels < 2 or set(np.unique(self.y)) != set(range(self.n_labels)):
+            raise ValueError(f"y holds {np.unique(self.y)[:5]}, must hold every label from 0 to {self.n_labels - 1}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,3 +187,25 @@ class Found:
     point: Point
     value: float
     trace: tuple[Trial, ...]
+
+
+def _check_examples(task: Task | LabelTask) -> None:
+    """What both kinds of task promise to whoever fits them; arrays become read-only."""
+    n = len(task.y)
+    if n == 0:
+        raise ValueError("a task needs examples, y is empty")
+    if not 0 < task.C < np.inf:
+        raise ValueError(f"C={task.C} must be positive and finite")
+    if (task.K is None) == (task.X is None):
+        raise ValueError("a task needs either a Gram matrix K or features X")
+    for name, ndim in (("y", 1), ("weights", 1), ("K", 2), ("X", 2)):
+        array = getattr(task, name)
+        if array is None:
+            continue
+        if len(array) != n or (name == "K" and array.shape != (n, n)):
+            raise ValueError(f"{name} has shape {array.shape} for {n} examples")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} holds NaN or infinite values")
+        object.__setattr__(task, name, frozen_array(array, ndim, name))
+    if (task.weights < 0).any():
+        raise ValueError("weights must be at least 0")

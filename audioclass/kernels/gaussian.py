@@ -10,15 +10,13 @@ whatever d; the second is the density that Parzen windows use.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
-
-if TYPE_CHECKING:
-    from audioclass.contracts import Kernel
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Gaussian:
     statistic: ClassVar[str] = "mean_squared_distance"
     is_mercer: ClassVar[bool] = True
 
-    sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="distance per feature where it fades")
+    sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="how far apart is no longer alike")
 
     __post_init__ = check_parameters
 
@@ -50,7 +48,7 @@ class UnscaledGaussian:
     statistic: ClassVar[str] = "squared_distance"
     is_mercer: ClassVar[bool] = True
 
-    sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 100.0), help="distance where it fades")
+    sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 100.0), help="how far apart is no longer alike")
 
     __post_init__ = check_parameters
 

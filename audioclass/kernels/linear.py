@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+import numpy as np
+
+from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from audioclass.contracts import Kernel
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Linear:
         """K = S."""
         return S.copy()
 
-    def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:  # noqa: ARG002
+    def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:
         """Empty: there is nothing to climb."""
         return {}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-Repair = Literal["clip", "shift", "flip"]
+from audioclass.errors import unknown_name
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,23 @@ def check_mercer(K: np.ndarray, tolerance: float = 1e-10) -> MercerCheck:
     return MercerCheck(bool(is_symmetric and smallest >= -tolerance * np.abs(eigenvalues).max()), smallest)
 
 
-def repair_gram(K: np.ndarray, how: Repair) -> np.ndarray:
-    """A positive semi-definite matrix near K: negative eigenvalues to 0 (`clip`), to their size (`flip`), or all
-    raised by the size of the smallest (`shift`)."""
+REPAIRS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "clip": lambda eigenvalues: np.maximum(eigenvalues, 0),
+    "flip": np.abs,
+    "shift": lambda eigenvalues: eigenvalues + max(-eigenvalues[0], 0),
+}
+
+
+def repair_gram(K: np.ndarray, how: str) -> np.ndarray:
+    """A positive semi-definite matrix near K, never made in silence.
+
+    Negative eigenvalues become 0 (`clip`) or their size (`flip`), or all rise by the size of the smallest (`shift`).
+    """
+    if how not in REPAIRS:
+        raise unknown_name("repair", how, REPAIRS)
     K = _square(K)
     eigenvalues, vectors = np.linalg.eigh((K + K.T) / 2)
-    if how == "clip":
-        eigenvalues = np.maximum(eigenvalues, 0)
-    elif how == "flip":
-        eigenvalues = np.abs(eigenvalues)
-    elif how == "shift":
-        eigenvalues = eigenvalues + max(-eigenvalues[0], 0)
-    else:
-        raise ValueError(f"repair {how!r} must be one of clip, shift, flip")
-    return (vectors * eigenvalues) @ vectors.T
+    return (vectors * REPAIRS[how](eigenvalues)) @ vectors.T
 
 
 def _square(K: np.ndarray) -> np.ndarray:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
-
-if TYPE_CHECKING:
-    from audioclass.contracts import Kernel
 
 LARGEST = 1e150
 
@@ -43,7 +41,7 @@ class Polynomial:
             )
         return K
 
-    def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:  # noqa: ARG002
+    def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:
         """By scale and offset; a whole degree cannot be climbed."""
         slope = self.degree * (self.scale * S + self.offset) ** (self.degree - 1)
         return {"scale": slope * S, "offset": slope}

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from audioclass.contracts import HasGradients
+from audioclass.contracts import HasGradients, Kernel
 from audioclass.errors import unknown_name
-
-if TYPE_CHECKING:
-    from audioclass.contracts import Kernel
 
 Statistic = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

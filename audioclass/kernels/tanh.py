@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
-
-if TYPE_CHECKING:
-    from audioclass.contracts import Kernel
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,40 @@
+"""Small made-up problems that every learning contract is judged on: groups of points in a plane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram
+from audioclass.problems import LabelTask, Task
+
+
+def blobs(n_labels: int = 2, n_each: int = 15, spread: float = 0.3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Points around the corners of a regular polygon of radius 2, and the corner of each; labels in turn."""
+    rng = np.random.default_rng(seed)
+    angles = 2 * np.pi * np.arange(n_labels) / n_labels
+    y = np.tile(np.arange(n_labels), n_each)
+    centres = 2 * np.column_stack([np.cos(angles), np.sin(angles)])
+    return centres[y] + spread * rng.standard_normal((len(y), 2)), y
+
+
+def binary_task(wants: str, X: np.ndarray, y: np.ndarray, **changes: object) -> Task:
+    """A task of ±1 in the form that a trainer wants; `changes` replaces weights or C."""
+    return Task(y=y, **_given(wants, X, len(y)) | changes)
+
+
+def label_task(wants: str, X: np.ndarray, y: np.ndarray) -> LabelTask:
+    """A task of all labels in the form that a direct strategy wants."""
+    return LabelTask(y=y, n_labels=int(y.max()) + 1, **_given(wants, X, len(y)))
+
+
+def scores_of(piece: object, machine: object, X: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Scores of new examples by a machine that was fitted on X."""
+    if piece.wants == "features":
+        return piece.scores(machine, new)
+    return machine.scores(gram(Gaussian(), new, X))
+
+
+def _given(wants: str, X: np.ndarray, n: int) -> dict[str, object]:
+    examples = {"X": X} if wants == "features" else {"K": gram(Gaussian(), X)}
+    return {"C": 10.0, "weights": np.ones(n), "rng": np.random.default_rng(0)} | examples

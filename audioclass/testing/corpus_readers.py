@@ -1,0 +1,62 @@
+"""The contract of a corpus reader: a path in, labelled entries out."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from audioclass.data import Corpus
+from audioclass.errors import CorpusError
+from audioclass.testing.laws import COMMON, Law, LawBroken, require
+
+
+def _read_example(reader: Any, folder: str) -> tuple[Path, Corpus]:
+    path = reader.example(Path(folder))
+    return path, reader.read(path)
+
+
+def knows_its_own_layout(reader: Any) -> None:
+    """It matches the example it writes, and neither an empty folder nor a path that does not exist."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as empty:
+        require(reader.matches(reader.example(Path(folder))), "its own example does not match")
+        require(not reader.matches(Path(empty)), "an empty folder matches")
+        require(not reader.matches(Path(empty) / "nothing"), "a path that does not exist matches")
+
+
+def reads_its_own_layout(reader: Any) -> None:
+    """Its example has at least two labels, and every entry names a file that exists."""
+    with tempfile.TemporaryDirectory() as folder:
+        _, corpus = _read_example(reader, folder)
+        require(isinstance(corpus, Corpus), f"returned {type(corpus).__name__}, not a Corpus")
+        require(len(corpus.labels) >= 2, f"labels {corpus.labels}")
+        for entry in corpus.entries:
+            require(entry.file.is_file(), f"{entry.file} does not exist")
+            require(entry.label and entry.label == entry.label.strip(), f"label {entry.label!r}")
+
+
+def order_is_fixed(reader: Any) -> None:
+    """Reading twice gives the same entries in the same order."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, corpus = _read_example(reader, folder)
+        require(reader.read(path) == corpus, "differs the second time")
+
+
+def wrong_paths_are_refused(reader: Any) -> None:
+    """A path that does not exist is a CorpusError that names it."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            reader.read(Path(folder) / "nothing")
+        except CorpusError as error:
+            require("nothing" in str(error), f"{error} does not name the path")
+        else:
+            raise LawBroken("a path that does not exist was read")
+
+
+LAWS: tuple[Law, ...] = (
+    *COMMON,
+    knows_its_own_layout,
+    reads_its_own_layout,
+    order_is_fixed,
+    wrong_paths_are_refused,
+)

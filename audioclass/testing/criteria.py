@@ -1,0 +1,90 @@
+"""The contract of a selection criterion (specification 11 and 12)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from audioclass.contracts import HasGradient
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram_and_gradients
+from audioclass.problems import Case
+from audioclass.testing.blobs import blobs
+from audioclass.testing.laws import COMMON, Law, require, require_close, unchanged
+
+
+def _case(sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> Case:
+    """Two groups that overlap a little, under a Gaussian kernel."""
+    X, labels = blobs(n_each=12, spread=spread)
+    K, gradients = gram_and_gradients(Gaussian(sigma), X)
+    return Case(K, 1 - 2 * labels, C, gradients)
+
+
+def value_is_a_number(criterion: Any) -> None:
+    """Its value is one finite number, and it says whether lower or higher is better."""
+    require(criterion.better in ("lower", "higher"), f"better is {criterion.better!r}, must be 'lower' or 'higher'")
+    value = criterion.value(_case())
+    require(np.ndim(value) == 0 and np.isfinite(value), f"value {value!r}")
+
+
+def order_does_not_matter(criterion: Any) -> None:
+    """Shuffling the examples changes nothing."""
+    case = _case()
+    order = np.random.default_rng(1).permutation(len(case.y))
+    gradients = {name: G[np.ix_(order, order)] for name, G in case.gradients.items()}
+    shuffled = Case(case.K[np.ix_(order, order)], case.y[order], case.C, gradients)
+    require_close(criterion.value(shuffled), criterion.value(case), 1e-6, "value of shuffled examples")
+
+
+def sides_are_alike(criterion: Any) -> None:
+    """Swapping +1 and -1 changes nothing."""
+    case = _case()
+    swapped = dataclasses.replace(case, y=-case.y)
+    require_close(criterion.value(swapped), criterion.value(case), 1e-6, "value of swapped sides")
+
+
+def truth_is_better_than_chance(criterion: Any) -> None:
+    """A kernel that tells the sides apart is judged better than one whose labels are shuffled."""
+    case = _case(spread=0.5)
+    chance = dataclasses.replace(case, y=np.random.default_rng(3).permutation(case.y))
+    sign = 1 if criterion.better == "higher" else -1
+    good, bad = criterion.value(case), criterion.value(chance)
+    require(sign * good > sign * bad, f"{good:.4g} for the true labels, {bad:.4g} for shuffled ones")
+
+
+def gradient_agrees_with_differences(criterion: Any) -> None:
+    """Each derivative agrees with the central difference of the value."""
+    if not isinstance(criterion, HasGradient):
+        return
+    step = 1e-4
+    gradient = criterion.gradient(_case())
+    ways = {
+        "sigma": (_case(sigma=1 + step), _case(sigma=1 - step)),
+        "C": (_case(C=2 + step), _case(C=2 - step)),
+    }
+    require("sigma" in gradient, f"derivatives by {sorted(gradient)}, one by each kernel parameter is due")
+    for name, derivative in gradient.items():
+        difference = (criterion.value(ways[name][0]) - criterion.value(ways[name][1])) / (2 * step)
+        require(
+            abs(derivative - difference) <= 1e-4 * max(1.0, abs(difference)), f"by {name}: {derivative}, {difference}"
+        )
+
+
+def case_is_left_alone(criterion: Any) -> None:
+    """It does not change the case, and gives the same twice."""
+    case = _case()
+    first = unchanged([case.K, case.y, *case.gradients.values()], lambda: criterion.value(case))
+    require(criterion.value(case) == first, "another value the second time")
+
+
+LAWS: tuple[Law, ...] = (
+    *COMMON,
+    value_is_a_number,
+    order_does_not_matter,
+    sides_are_alike,
+    truth_is_better_than_chance,
+    gradient_agrees_with_differences,
+    case_is_left_alone,
+)

@@ -1,0 +1,83 @@
+"""The contract of a descriptor: values per frame, read from the shared spectrum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from audioclass.data import Framing
+from audioclass.descriptors.spectra import Spectra
+from audioclass.testing.laws import COMMON, Law, repeated, require, require_close
+
+FRAMING = Framing(sample_rate=16000, frame_length=512, hop_length=160)
+VIEWS = ("frames", "spectrum", "power", "magnitude", "frequencies")
+
+
+def _signals() -> dict[str, np.ndarray]:
+    """Half a second of each of what descriptors must survive."""
+    rng = np.random.default_rng(0)
+    t = np.arange(8000) / FRAMING.sample_rate
+    return {
+        "noise": 0.1 * rng.standard_normal(8000),
+        "a tone": 0.5 * np.sin(2 * np.pi * 440 * t),
+        "digital silence": np.zeros(8000),
+        "full scale": np.sign(np.sin(2 * np.pi * 100 * t)),
+        "a constant": np.full(8000, 0.25),
+        "one click": np.where(np.arange(8000) == 4000, 1.0, 0.0),
+    }
+
+
+def _values(descriptor: Any, samples: np.ndarray) -> np.ndarray:
+    return descriptor.frames(Spectra(samples, FRAMING))
+
+
+def columns_are_named(descriptor: Any) -> None:
+    """Each column has a name of its own."""
+    columns = list(descriptor.columns(FRAMING))
+    require(columns and all(isinstance(name, str) and name for name in columns), f"columns {columns}")
+    require(len(set(columns)) == len(columns), "a name stands twice")
+
+
+def a_row_for_each_frame(descriptor: Any) -> None:
+    """There is one row for each frame, also where there is one frame or none."""
+    width = len(descriptor.columns(FRAMING))
+    for n_frames in (0, 1, 2, 30):
+        n_samples = FRAMING.frame_length + (n_frames - 1) * FRAMING.hop_length if n_frames else 10
+        values = _values(descriptor, _signals()["noise"][:n_samples])
+        require(values.shape == (n_frames, width), f"shape {values.shape} for {n_frames} frames of {width} columns")
+
+
+def values_are_finite(descriptor: Any) -> None:
+    """Values are finite for every signal: noise, tones, clicks, full scale and digital silence."""
+    for what, samples in _signals().items():
+        require(np.isfinite(_values(descriptor, samples)).all(), f"NaN or infinite values for {what}")
+
+
+def frames_do_not_meet(descriptor: Any) -> None:
+    """A row depends on its own frame and its stated context alone, so cutting the audio changes nothing."""
+    context = getattr(descriptor, "context", 0)
+    noise = _signals()["noise"]
+    first = 10
+    whole = _values(descriptor, noise)
+    part = _values(descriptor, noise[first * FRAMING.hop_length :])
+    require_close(part[context : 20 - context], whole[first + context : first + 20 - context], 1e-5, "rows of a part")
+
+
+def views_are_left_alone(descriptor: Any) -> None:
+    """It does not change the views that others read, and gives the same twice."""
+    spectra = Spectra(_signals()["noise"], FRAMING)
+    before = {name: getattr(spectra, name).copy() for name in VIEWS}
+    repeated(lambda: descriptor.frames(spectra), "values")
+    for name, was in before.items():
+        require(np.array_equal(was, getattr(spectra, name)), f"{name} was changed in place")
+
+
+LAWS: tuple[Law, ...] = (
+    *COMMON,
+    columns_are_named,
+    a_row_for_each_frame,
+    values_are_finite,
+    frames_do_not_meet,
+    views_are_left_alone,
+)

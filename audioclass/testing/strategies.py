@@ -1,0 +1,138 @@
+"""The contract of a multi-class strategy (specification 5 to 7)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from audioclass.contracts import Decides, FitsCombination
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram
+from audioclass.plain import is_plain
+from audioclass.problems import Dichotomy, Geometry, Plan
+from audioclass.testing.blobs import blobs
+from audioclass.testing.laws import COMMON, Law, require, require_close, unchanged
+
+SIZES = (2, 3, 5, 9)
+
+
+def _planned(strategy: Any, n_labels: int, order: np.ndarray | None = None) -> tuple[Plan, Geometry]:
+    """The plan for labels on the corners of a polygon, in their own order or in another."""
+    order = np.arange(n_labels) if order is None else order
+    X, y = blobs(n_labels, n_each=4, spread=0.8)
+    geometry = Geometry.of_gram(gram(Gaussian(), X), np.argsort(order)[y], n_labels)
+    labels = [f"label {chr(ord('a') + i)}" for i in order]
+    return strategy.plan(labels, geometry, None, np.random.default_rng(0)), geometry
+
+
+def _answers(plan: Plan, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What perfect machines answer where the posteriors are P: probabilities of the positive side, and log-odds."""
+    positive = np.stack([P[:, list(d.positive)].sum(axis=1) for d in plan.dichotomies], axis=1)
+    negative = np.stack([P[:, list(d.negative)].sum(axis=1) for d in plan.dichotomies], axis=1)
+    return positive / (positive + negative), np.log(positive / negative)
+
+
+def _combined(strategy: Any, plan: Plan, geometry: Geometry, P: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Posteriors of the strategy where the truth is P; what it learns for itself it learns from the labels y."""
+    answers = _answers(plan, P)
+    fitted: Any = {}
+    if isinstance(strategy, FitsCombination):
+        fitted = strategy.fit_combination(plan, *answers, y, geometry.counts)
+        require(is_plain(dict(fitted)), f"fit_combination gave {fitted}, which JSON cannot hold")
+    return unchanged([*answers, geometry.counts], lambda: strategy.combine(plan, *answers, geometry.counts, fitted))
+
+
+def _posteriors(n_labels: int, sharpness: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Posteriors of forty rows, the larger `sharpness` the surer, and the label of the largest in each row."""
+    rng = np.random.default_rng(seed)
+    logits = sharpness * rng.standard_normal((40, n_labels))
+    y = np.arange(40) % n_labels
+    logits[np.arange(40), y] = logits.max(axis=1) + sharpness
+    P = np.exp(logits - logits.max(axis=1, keepdims=True)) + 1e-9
+    return P / P.sum(axis=1, keepdims=True), y
+
+
+def plan_is_sound(strategy: Any) -> None:
+    """Every dichotomy names labels that exist, and every label takes part in one."""
+    for n_labels in SIZES:
+        plan, _ = _planned(strategy, n_labels)
+        require(plan.n_labels == n_labels, f"n_labels is {plan.n_labels} for {n_labels} labels")
+        require(plan.dichotomies, f"no dichotomy for {n_labels} labels")
+        require(all(isinstance(d, Dichotomy) for d in plan.dichotomies), "dichotomies must be of class Dichotomy")
+        named = {label for d in plan.dichotomies for label in (*d.positive, *d.negative)}
+        require(named == set(range(n_labels)), f"{n_labels} labels, dichotomies over {sorted(named)}")
+
+
+def plan_is_plain(strategy: Any) -> None:
+    """The structure of a plan is plain values, and combining works on what JSON gives back."""
+    plan, geometry = _planned(strategy, 5)
+    require(is_plain(dict(plan.structure)), f"{plan.structure} holds something that JSON cannot")
+    again = Plan(plan.n_labels, plan.dichotomies, json.loads(json.dumps(dict(plan.structure))))
+    P, y = _posteriors(5, 1.0)
+    expected = _combined(strategy, plan, geometry, P, y)
+    require_close(_combined(strategy, again, geometry, P, y), expected, 1e-12, "posteriors after a round trip")
+
+
+def posteriors_are_posteriors(strategy: Any) -> None:
+    """Rows are at least 0 and sum to 1, for sure and unsure machines and any number of labels."""
+    for n_labels in SIZES:
+        plan, geometry = _planned(strategy, n_labels)
+        for sharpness in (0.0, 0.5, 8.0):
+            P = _combined(strategy, plan, geometry, *_posteriors(n_labels, sharpness))
+            require(P.shape == (40, n_labels), f"shape {P.shape} for 40 rows of {n_labels} labels")
+            require((P >= 0).all(), f"a posterior of {P.min()}")
+            require(np.abs(P.sum(axis=1) - 1).max() < 1e-9, f"a row sums to {P.sum(axis=1).max()}")
+
+
+def sure_machines_give_sure_answers(strategy: Any) -> None:
+    """Where every machine knows the label, it is the one decided on."""
+    for n_labels in SIZES:
+        plan, geometry = _planned(strategy, n_labels)
+        truth, y = _posteriors(n_labels, 12.0)
+        P = _combined(strategy, plan, geometry, truth, y)
+        decided = P.argmax(axis=1)
+        if isinstance(strategy, Decides):
+            decided = strategy.decide(plan, P, _answers(plan, truth)[1])
+        require((decided == y).all(), f"{np.mean(decided == y):.0%} right with {n_labels} labels")
+
+
+def rows_do_not_meet(strategy: Any) -> None:
+    """A row's posteriors do not depend on the rows beside it."""
+    plan, geometry = _planned(strategy, 5)
+    answers, (_, y) = _answers(plan, _posteriors(5, 1.0)[0]), _posteriors(5, 1.0)
+    fits = isinstance(strategy, FitsCombination)
+    fitted = strategy.fit_combination(plan, *answers, y, geometry.counts) if fits else {}
+    together = strategy.combine(plan, *answers, geometry.counts, fitted)
+    alone = [strategy.combine(plan, *(a[i : i + 1] for a in answers), geometry.counts, fitted)[0] for i in range(8)]
+    require_close(np.array(alone), together[:8], 1e-9, "rows one by one")
+
+
+def order_of_labels_does_not_matter(strategy: Any) -> None:
+    """Permuting the labels permutes the columns and changes nothing else."""
+    if getattr(strategy, "is_random", False):  # another order draws other dichotomies
+        return
+    order = np.array([3, 0, 4, 1, 2])
+    truth, y = _posteriors(5, 0.7)
+    plain = _combined(strategy, *_planned(strategy, 5), truth, y)
+    moved = _combined(strategy, *_planned(strategy, 5, order), truth[:, order], np.argsort(order)[y])
+    require_close(moved, plain[:, order], 1e-6, "posteriors of permuted labels")
+
+
+def same_seed_same_plan(strategy: Any) -> None:
+    """The same seed gives the same plan."""
+    first, second = (_planned(strategy, 5)[0] for _ in range(2))
+    require(first == second, "the plan differs the second time")
+
+
+LAWS: tuple[Law, ...] = (
+    *COMMON,
+    plan_is_sound,
+    plan_is_plain,
+    posteriors_are_posteriors,
+    sure_machines_give_sure_answers,
+    rows_do_not_meet,
+    order_of_labels_does_not_matter,
+    same_seed_same_plan,
+)

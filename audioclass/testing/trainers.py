@@ -1,0 +1,125 @@
+"""The contract of a binary trainer (specification 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from audioclass.contracts import ScoresFeatures
+from audioclass.problems import FeatureMachine, Machine
+from audioclass.testing.blobs import binary_task, blobs, scores_of
+from audioclass.testing.laws import COMMON, Law, require, require_refusal, unchanged
+
+ENOUGH = 0.95  # of decisions: trainers may be random, and points may lie on the border
+
+
+def _problem(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    X, labels = blobs(seed=seed)
+    return X, 1 - 2 * labels
+
+
+def _agreement(trainer: Any, X: np.ndarray, y: np.ndarray, expected: np.ndarray, **changes: Any) -> float:
+    new, _ = blobs(seed=1)
+    machine = trainer.fit(binary_task(trainer.wants, X, y, **changes))
+    return float(np.mean(np.sign(scores_of(trainer, machine, X, new)) == expected))
+
+
+def says_what_it_wants(trainer: Any) -> None:
+    """It wants a Gram matrix or features, and evaluates its own arrays where it wants features."""
+    require(trainer.wants in ("gram", "features"), f"wants is {trainer.wants!r}, must be 'gram' or 'features'")
+    if trainer.wants == "features":
+        require(isinstance(trainer, ScoresFeatures), "it wants features and has no scores(machine, X)")
+
+
+def returns_plain_arrays(trainer: Any) -> None:
+    """A machine is finite arrays of numbers, its support rows of the task."""
+    X, y = _problem()
+    machine = trainer.fit(binary_task(trainer.wants, X, y))
+    if trainer.wants == "features":
+        require(isinstance(machine, FeatureMachine), f"returned {type(machine).__name__}, not a FeatureMachine")
+        arrays = machine.arrays
+    else:
+        require(isinstance(machine, Machine), f"returned {type(machine).__name__}, not a Machine")
+        require(np.isin(machine.support, np.arange(len(y))).all(), "support holds rows that are not in the task")
+        require(len(machine.support) == len(machine.coefficients), "as many coefficients as support rows are due")
+        arrays = {name: getattr(machine, name) for name in ("support", "coefficients", "intercept")}
+    for name, array in arrays.items():
+        require(np.asarray(array).dtype.kind in "fiub", f"{name} holds {np.asarray(array).dtype}")
+        require(np.isfinite(array).all(), f"{name} holds NaN or infinite values")
+
+
+def separates_what_is_separate(trainer: Any) -> None:
+    """Scores of new examples are positive on the side of +1 and negative on the other."""
+    X, y = _problem()
+    _, new = blobs(seed=1)
+    share = _agreement(trainer, X, y, 1 - 2 * new)
+    require(share >= ENOUGH, f"{share:.0%} right where the two sides lie far apart")
+
+
+def opposite_sides_give_opposite_scores(trainer: Any) -> None:
+    """Swapping +1 and -1 swaps the decisions."""
+    X, y = _problem()
+    _, new = blobs(seed=1)
+    share = _agreement(trainer, X, -y, 2 * new - 1)
+    require(share >= ENOUGH, f"{share:.0%} of the decisions were swapped")
+
+
+def order_does_not_matter(trainer: Any) -> None:
+    """Shuffling the examples leaves the decisions as they are."""
+    X, y = _problem()
+    _, new = blobs(seed=1)
+    order = np.random.default_rng(2).permutation(len(y))
+    share = _agreement(trainer, X[order], y[order], 1 - 2 * new)
+    require(share >= ENOUGH, f"{share:.0%} of the decisions stayed")
+
+
+def weight_zero_is_absence(trainer: Any) -> None:
+    """Examples of weight 0 do not count: wrong labels among them change no decision."""
+    X, y = _problem()
+    _, new = blobs(seed=1)
+    weights = np.ones(len(y))
+    weights[: len(y) // 2] = 0
+    wrong = np.where(weights == 0, -y, y)
+    share = _agreement(trainer, X, wrong, 1 - 2 * new, weights=weights)
+    require(share >= ENOUGH, f"{share:.0%} of the decisions ignored examples of weight 0")
+
+
+def same_seed_same_machine(trainer: Any) -> None:
+    """The same task with the same seed gives the same scores to the bit, and is left unchanged."""
+    X, y = _problem()
+    new, _ = blobs(seed=1)
+    first, second = (binary_task(trainer.wants, X, y) for _ in range(2))
+    given = [a for a in (first.K, first.X, first.y, first.weights) if a is not None]
+    scores = [scores_of(trainer, unchanged(given, lambda t=t: trainer.fit(t)), X, new) for t in (first, second)]
+    require(np.array_equal(*scores), "scores differ the second time")
+
+
+def two_examples_are_enough(trainer: Any) -> None:
+    """One example on each side can be fitted, and each gets the score of its side."""
+    X, y = np.array([[0.0, 0.0], [3.0, 1.0]]), np.array([1, -1])
+    machine = trainer.fit(binary_task(trainer.wants, X, y))
+    scores = scores_of(trainer, machine, X, X)
+    require(scores[0] >= scores[1], f"scores {scores} for +1 and -1")
+
+
+def one_side_is_refused(trainer: Any) -> None:
+    """Examples of one side only are a ValueError, and so are NaN and no examples at all."""
+    X, y = _problem()
+    spoilt = np.where(np.arange(2) == 1, np.nan, X)
+    for what, bad_X, bad_y in (("one side", X, np.ones_like(y)), ("NaN", spoilt, y), ("no example", X[:0], y[:0])):
+        require_refusal(lambda a=bad_X, b=bad_y: trainer.fit(binary_task(trainer.wants, a, b)), what)
+
+
+LAWS: tuple[Law, ...] = (
+    *COMMON,
+    says_what_it_wants,
+    returns_plain_arrays,
+    separates_what_is_separate,
+    opposite_sides_give_opposite_scores,
+    order_does_not_matter,
+    weight_zero_is_absence,
+    same_seed_same_machine,
+    two_examples_are_enough,
+    one_side_is_refused,
+)
