@@ -7,7 +7,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` br
     from audioclass.errors import AudioclassError
     from audioclass.hookspecs import hookimpl
     from audioclass.parameters import check_parameters, parameter
-    from audioclass.plugins import plugin_manager
+    from audioclass.plugins.manager import plugin_manager
     from audioclass.taxonomy import Taxonomy
 
 __version__ = "0.1.0"
@@ -19,7 +19,7 @@ _HOMES = {
     "check_parameters": "parameters",
     "hookimpl": "hookspecs",
     "parameter": "parameters",
-    "plugin_manager": "plugins",
+    "plugin_manager": "plugins.manager",
 }
 __all__ = ["AudioclassError", "Taxonomy", "check_parameters", "hookimpl", "parameter", "plugin_manager"]
 

@@ -33,7 +33,7 @@ class Polynomial:
         """(scale S + offset)^degree, with a warning where it grows past 1e150 or overflows."""
         with np.errstate(over="ignore"):
             K = (self.scale * S + self.offset) ** self.degree
-        if K.size and not np.abs(K).max() <= LARGEST:
+        if K.size and not float(np.abs(K).max()) <= LARGEST:
             warnings.warn(
                 f"polynomial: values beyond {LARGEST:g} at degree {self.degree}; standardise the features",
                 RuntimeWarning,

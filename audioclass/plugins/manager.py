@@ -20,11 +20,12 @@ from typing import Any
 
 import pluggy
 
-from audioclass import __version__, hookspecs, validation
+from audioclass import __version__, hookspecs
 from audioclass.errors import PluginError, did_you_mean, unknown_name
 from audioclass.hookspecs import KINDS, PROJECT
-from audioclass.manifests import MANIFEST, Offer, describe, read_manifest
 from audioclass.parameters import make
+from audioclass.plugins import validation
+from audioclass.plugins.manifests import MANIFEST, Offer, describe, read_manifest
 
 BUILTINS = (
     "audioclass.kernels.gaussian",
@@ -151,7 +152,7 @@ class PluginManager:
         if offer.key not in self._classes:
             source = self._sources[offer.distribution]
             with self._quarantining(source):
-                self._classes |= {o.key: cls for o, cls in self._load_modules(source, [offer.module])}
+                self._keep(self._load_modules(source, [offer.module]))
         if offer.key not in self._classes:
             reason = self.quarantine[-1].reason
             raise PluginError(f"{offer.kind} {name!r} of {source} does not load: {reason}")
@@ -166,7 +167,7 @@ class PluginManager:
         for source in list(self._sources.values()):
             modules = {offer.module for offer in self._offers.values() if offer.distribution == source.distribution}
             with self._quarantining(source):
-                self._classes |= {o.key: cls for o, cls in self._load_modules(source, sorted(modules))}
+                self._keep(self._load_modules(source, sorted(modules)))
 
     def raise_quarantine(self) -> None:
         """The strict mode: what was put aside is an error after all."""
@@ -193,15 +194,11 @@ class PluginManager:
         """Take in the offers of a distribution, all of them or none."""
         self._sources[source.distribution] = source
         with self._quarantining(source):
-            if source.manifest is None:
-                loaded = self._load_modules(source, source.modules)
-                offers, classes = [o for o, _ in loaded], {o.key: cls for o, cls in loaded}
-            else:
-                with _phase("manifest"):
-                    offers, classes = read_manifest(source.manifest, source.distribution, source.version), {}
+            loaded = self._load_modules(source, source.modules) if source.manifest is None else []
+            offers = [offer for offer, _ in loaded] or _manifest_offers(source)
             self._refuse_clashes(source, offers)
             self._offers |= {offer.key: offer for offer in offers}
-            self._classes |= classes
+            self._keep(loaded)
 
     def _refuse_clashes(self, source: Source, offers: Sequence[Offer]) -> None:
         """A name that is taken is refused, naming both; of two third parties neither can be trusted to be meant."""
@@ -237,6 +234,9 @@ class PluginManager:
         self.quarantine.append(Quarantined(name, source.version, failure.phase, str(failure), remedy, trace))
 
     # --- importing
+
+    def _keep(self, loaded: Sequence[tuple[Offer, type]]) -> None:
+        self._classes |= {offer.key: cls for offer, cls in loaded}
 
     def _load_modules(self, source: Source, modules: Sequence[str]) -> list[tuple[Offer, type]]:
         """Import and register modules; the classes they offer, which must be those of the manifest if there is one."""
@@ -294,6 +294,11 @@ def _manifest_text(distribution: importlib.metadata.Distribution) -> str | None:
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 return path.locate().read_text(encoding="utf-8")
     return None
+
+
+def _manifest_offers(source: Source) -> tuple[Offer, ...]:
+    with _phase("manifest"):
+        return read_manifest(source.manifest or "", source.distribution, source.version)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,232 @@
+"""`audioclass plugins`: what there is, what a piece can be told, writing, checking and mending plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from audioclass.cli import screen
+from audioclass.errors import unknown_name
+
+if TYPE_CHECKING:
+    from audioclass.parameters import Parameter
+    from audioclass.plugins.manager import PluginManager
+    from audioclass.plugins.manifests import Offer
+
+app = typer.Typer(
+    name="plugins",
+    help="List, show, write, check and mend plugins.",
+    epilog="Examples: audioclass plugins --kind kernel · audioclass plugins show gaussian · "
+    "audioclass plugins new my-kernel --kind kernel · audioclass plugins check ./my-kernel",
+)
+
+
+def _known_kinds(incomplete: str) -> list[str]:
+    from audioclass.hookspecs import KINDS
+
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
+
+def _known_names(incomplete: str) -> list[str]:
+    return sorted({offer.name for offer in _manager().offers() if offer.name.startswith(incomplete)})
+
+
+Kind = Annotated[
+    str | None, typer.Option("--kind", help="Only pieces of this kind, such as kernel.", autocompletion=_known_kinds)
+]
+Name = Annotated[str, typer.Argument(help="Name of a piece.", show_default=False, autocompletion=_known_names)]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", envvar="AUDIOCLASS_STRICT", help="Fail if any plugin is in quarantine.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def list_plugins(context: typer.Context, kind: Kind = None, json: Json = False, strict: Strict = False) -> None:
+    """List every piece on offer: built in, and installed with pip."""
+    if context.invoked_subcommand:
+        return
+    manager = _manager(strict)
+    offers = manager.offers(kind)
+    if json:
+        screen.out_json([_as_plain(offer) for offer in offers])
+    else:
+        columns = ("name", "kind", "parameters", "what it is", "from")
+        screen.table(columns, [_row(offer) for offer in offers])
+    _mention_quarantine(manager)
+
+
+@app.command()
+def show(name: Name, kind: Kind = None, json: Json = False) -> None:
+    """Show a piece: what it is, its parameters with their ranges, and where it comes from.
+
+    Example: audioclass plugins show gaussian --kind kernel
+    """
+    manager = _manager()
+    offers = [offer for offer in manager.offers(kind) if offer.name == name]
+    if not offers:
+        raise unknown_name(kind or "name", name, {offer.name for offer in manager.offers(kind)})
+    if json:
+        screen.out_json([_as_plain(offer) for offer in offers])
+        return
+    for offer in offers:
+        screen.out(f"{offer.name}: {_words(offer.kind)} of {offer.distribution} {offer.version} ({offer.module})")
+        screen.out(f"  {offer.summary}")
+        for parameter in offer.parameters:
+            screen.out(f"  {_describe(parameter)}")
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the piece and of the new folder.", show_default=False)],
+    kind: Annotated[str, typer.Option("--kind", help="What to write.", autocompletion=_known_kinds)],
+    directory: Annotated[Path, typer.Option("--directory", help="Where to write the folder.")] = Path(),
+) -> None:
+    """Write a complete plugin: a working piece, its tests, manifest and packaging. Needs no network.
+
+    Example: audioclass plugins new my-kernel --kind kernel && pip install ./my-kernel
+    """
+    from audioclass.plugins.scaffold import write_plugin
+
+    folder = write_plugin(name, kind, directory, _manager())
+    screen.out(str(folder))
+    screen.note(f"next: pip install {_local(folder)} && audioclass plugins check {_local(folder)}")
+
+
+@app.command()
+def check(
+    what: Annotated[
+        str, typer.Argument(metavar="NAME|PATH", help="A piece, a distribution, or a folder or module on disk.")
+    ],
+    kind: Kind = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PARAMETER=VALUE", help="Check with this value.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run the contract of each piece and print what holds and what does not.
+
+    Examples: audioclass plugins check gaussian · audioclass plugins check ./my-kernel
+    """
+    from audioclass.plugins.checking import judge_offers, select_offers
+
+    manager, offers = select_offers(what, kind, _manager)
+    judged = list(judge_offers(manager, offers, settings or []))
+    if json:
+        screen.out_json(judged)
+    else:
+        for piece in judged:
+            _print_verdicts(piece)
+    raise typer.Exit(1 if any(law["broken"] for piece in judged for law in piece["laws"]) else 0)
+
+
+@app.command()
+def manifest(
+    path: Annotated[Path, typer.Argument(help="Folder of a distribution, or audioclass itself.", show_default=False)],
+) -> None:
+    """Write audioclass-plugin.toml, the list of what a distribution offers, from its classes.
+
+    Example: audioclass plugins manifest ./my-kernel
+    """
+    from audioclass.plugins.checking import write_manifest_file
+
+    screen.out(str(write_manifest_file(path)))
+
+
+@app.command()
+def doctor(
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show where each failure came from.")] = False,
+    json: Json = False,
+) -> None:
+    """Import every plugin apart from the others; say what fails, why, and which command mends it."""
+    from audioclass.plugins.doctor import diagnose
+
+    diagnosis = diagnose(progress=lambda name: screen.note(f"importing {name}"))
+    ailing = diagnosis.manager.quarantine
+    offers = diagnosis.manager.offers()
+    rows = [
+        {
+            "distribution": source.distribution,
+            "version": source.version,
+            "pieces": sum(offer.distribution == source.distribution for offer in offers),
+            "seconds": diagnosis.seconds.get(source.distribution),
+            "state": "quarantine" if source.distribution in {q.distribution for q in ailing} else "works",
+        }
+        for source in diagnosis.sources
+    ]
+    if json:
+        screen.out_json({"distributions": rows, "quarantine": [vars(quarantined) for quarantined in ailing]})
+    else:
+        _print_diagnosis(rows, ailing, traceback)
+    raise typer.Exit(1 if ailing else 0)
+
+
+# --- printing
+
+
+def _manager(strict: bool | None = None) -> PluginManager:
+    from audioclass.plugins.manager import plugin_manager
+
+    return plugin_manager(strict=strict)
+
+
+def _mention_quarantine(manager: PluginManager) -> None:
+    if manager.quarantine:
+        names = ", ".join(quarantined.distribution for quarantined in manager.quarantine)
+        screen.note(f"in quarantine: {names}; `audioclass plugins doctor` says why")
+
+
+def _words(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _local(folder: Path) -> str:
+    return str(folder) if folder.is_absolute() or len(folder.parts) > 1 else f"./{folder}"
+
+
+def _row(offer: Offer) -> tuple[str, ...]:
+    settings = ", ".join(p.name if p.required else f"{p.name}={p.default}" for p in offer.parameters)
+    return offer.name, _words(offer.kind), settings, offer.summary, f"{offer.distribution} {offer.version}"
+
+
+def _describe(parameter: Parameter) -> str:
+    said = [parameter.type.rstrip("?"), parameter.limits, parameter.help]
+    if parameter.searchable:
+        said.insert(2, f"searched from {parameter.searchable[0]:g} to {parameter.searchable[1]:g}, {parameter.scale}")
+    start = parameter.name if parameter.required else f"{parameter.name}={parameter.default}"
+    return f"{start}: " + "; ".join(part for part in said if part)
+
+
+def _as_plain(offer: Offer) -> dict[str, Any]:
+    parameters = [parameter.stated() for parameter in offer.parameters]
+    return {**vars(offer), "parameters": parameters}
+
+
+def _print_verdicts(piece: dict[str, Any]) -> None:
+    broken = sum(bool(law["broken"]) for law in piece["laws"])
+    state = f"breaks {broken} of {len(piece['laws'])} laws" if broken else f"keeps all {len(piece['laws'])} laws"
+    screen.out(f"{_words(piece['kind'])} {piece['name']} ({piece['distribution']} {piece['version']}): {state}")
+    for law in piece["laws"]:
+        screen.out(f"  {'✗' if law['broken'] else '✓'} {law['sentence']}")
+        if law["broken"]:
+            screen.out(f"    {law['broken']}")
+
+
+def _print_diagnosis(rows: Sequence[dict[str, Any]], ailing: Sequence[Any], traceback: bool) -> None:
+    seconds = [f"{row['seconds']:.2f} s" if row["seconds"] is not None else "" for row in rows]
+    columns = ("distribution", "version", "pieces", "import", "state")
+    screen.table(
+        columns,
+        [
+            (row["distribution"], row["version"], str(row["pieces"]), time, row["state"])
+            for row, time in zip(rows, seconds, strict=True)
+        ],
+    )
+    for quarantined in ailing:
+        screen.out(f"\n{quarantined.distribution} {quarantined.version}: {quarantined.phase}: {quarantined.reason}")
+        screen.out(f"  mend it with: {quarantined.remedy}")
+        if traceback and quarantined.traceback:
+            screen.out("  " + quarantined.traceback.rstrip().replace("\n", "\n  "))

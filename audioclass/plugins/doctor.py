@@ -1,0 +1,90 @@
+"""What ails the plugins: each distribution is imported in a process of its own, so that none can hide the others.
+
+A plugin that crashes the interpreter, hangs or prints at import is a line of the report like any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from audioclass.hookspecs import PROJECT
+from audioclass.plugins.manager import PluginManager, Quarantined, Source, builtin_source, installed_sources
+from audioclass.plugins.manifests import write_manifest
+
+PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Every offer that works and every distribution that does not, with the seconds that each took to import."""
+
+    sources: tuple[Source, ...]
+    manager: PluginManager
+    seconds: dict[str, float]
+
+
+def diagnose(progress: Callable[[str], None] = lambda _: None, patience: float = PATIENCE) -> Diagnosis:
+    """Import every distribution apart from the others, then look for names that two of them offer."""
+    sources = (builtin_source(), *installed_sources())
+    manager = PluginManager()
+    seconds = {}
+    for source in sources:
+        progress(source.distribution)
+        report = _examine_apart(source, patience)
+        if "quarantined" in report:
+            manager.quarantine.append(Quarantined(**report["quarantined"]))
+        else:
+            seconds[source.distribution] = report["seconds"]
+            manager.admit(dataclasses.replace(source, manifest=report["manifest"]))
+    return Diagnosis(sources, manager, seconds)
+
+
+def _examine_apart(source: Source, patience: float) -> dict:
+    command = [sys.executable, "-m", "audioclass.plugins.doctor", source.distribution]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)
+    except subprocess.TimeoutExpired:
+        return _ailing(source, f"still importing after {patience:.0f} s")
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError:
+        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return _ailing(source, f"Python ended with {done.returncode} while importing it: {reason}", done.stderr)
+
+
+def _ailing(source: Source, reason: str, trace: str = "") -> dict:
+    mend = f"pip install --force-reinstall {source.distribution}"
+    if not source.is_builtin:
+        mend += f", or pip uninstall {source.distribution}"
+    return {"quarantined": vars(Quarantined(source.distribution, source.version, "import", reason, mend, trace))}
+
+
+def _examine_here(distribution: str) -> dict:
+    """In the process of its own: the manifest of what loads and the seconds it took, or why it does not."""
+    with contextlib.suppress(ImportError):  # shared by all and counted for none; who needs it will say that it fails
+        import numpy  # noqa: F401
+    manager = PluginManager()
+    start = time.perf_counter()
+    if distribution == PROJECT:
+        manager.admit(builtin_source())
+    else:
+        manager.admit_installed([distribution])
+    manager.load_all()
+    if manager.quarantine:
+        return {"quarantined": vars(manager.quarantine[0])}
+    return {"seconds": time.perf_counter() - start, "manifest": write_manifest(manager.offers())}
+
+
+if __name__ == "__main__":
+    results = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a plugin prints, even from C, goes to standard error
+    json.dump(_examine_here(sys.argv[1]), results)
+    results.close()

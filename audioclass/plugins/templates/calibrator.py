@@ -1,0 +1,40 @@
+"""Logistic regression on the score, its slope kept from falling below 0."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from audioclass import check_parameters, hookimpl, parameter
+
+
+@dataclass(frozen=True)
+class ExampleName:
+    """P(+1 | score) = 1 / (1 + exp(−slope · score − offset)), with a small penalty on both."""
+
+    name: ClassVar[str] = "example_name"
+    penalty: float = parameter(0.1, above=0.0, scale="log", search=(1e-4, 10.0), help="keeps the slope finite")
+    __post_init__ = check_parameters
+
+    def fit(self, scores, y, weights):
+        if not len(scores) or not np.isfinite(scores).all():
+            raise ValueError("scores must be finite numbers, at least one")
+
+        def loss(line):
+            margins = y * (line[0] * scores + line[1])
+            value = weights @ np.logaddexp(0, -margins) + self.penalty * (line @ line)
+            pull = -weights * y * expit(-margins)
+            return value, np.array([pull @ scores, pull.sum()]) + 2 * self.penalty * line
+
+        found = minimize(loss, np.zeros(2), jac=True, bounds=[(0, None), (None, None)], options={"ftol": 1e-14})
+        return {"slope": float(found.x[0]), "offset": float(found.x[1])}
+
+    def probabilities(self, scores, fitted):
+        return expit(fitted["slope"] * scores + fitted["offset"])
+
+
+@hookimpl
+def register_calibrators():
+    return [ExampleName]

@@ -1,0 +1,42 @@
+"""Recordings in one folder, each named after its label: `speech-001.wav`, `dog barking-7.wav`."""
+
+import wave
+from dataclasses import dataclass
+from typing import ClassVar
+
+from audioclass import check_parameters, hookimpl, parameter
+from audioclass.data import Corpus, Entry, Ignored
+from audioclass.errors import CorpusError
+
+
+@dataclass(frozen=True)
+class ExampleName:
+    """The label is what stands before the last hyphen of a file's name."""
+
+    name: ClassVar[str] = "example_name"
+    suffix: str = parameter(".wav", help="of the recordings that count")
+    __post_init__ = check_parameters
+
+    def matches(self, path):
+        return path.is_dir() and any("-" in file.stem for file in path.glob(f"*{self.suffix}"))
+
+    def read(self, path):
+        if not path.is_dir():
+            raise CorpusError(f"{path}: not a folder")
+        files = sorted(path.glob(f"*{self.suffix}"))
+        named = [file for file in files if file.stem.rpartition("-")[0].strip()]
+        entries = [Entry(file, file.stem.rpartition("-")[0].strip(), group=file.name) for file in named]
+        ignored = [Ignored(file, "no hyphen after a label in its name") for file in files if file not in named]
+        return Corpus(tuple(entries), tuple(ignored))
+
+    def example(self, folder):
+        for name in ("speech-1", "speech-2", "music-1"):
+            with wave.open(str(folder / f"{name}{self.suffix}"), "wb") as file:
+                file.setparams((1, 2, 8000, 0, "NONE", "not compressed"))
+                file.writeframes(bytes(1600))
+        return folder
+
+
+@hookimpl
+def register_corpus_readers():
+    return [ExampleName]

@@ -1,0 +1,25 @@
+"""Contrast: the mean of y_i y_j K_ij, similarity within the two sides minus similarity between them."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from audioclass import hookimpl
+
+
+@dataclass(frozen=True)
+class ExampleName:
+    """How much more alike examples of one side are than examples of different sides."""
+
+    name: ClassVar[str] = "example_name"
+    better: ClassVar[str] = "higher"
+
+    def value(self, case):
+        return float(case.y @ case.K @ case.y) / len(case.y) ** 2
+
+    def gradient(self, case):
+        return {name: float(case.y @ G @ case.y) / len(case.y) ** 2 for name, G in case.gradients.items()}
+
+
+@hookimpl
+def register_criteria():
+    return [ExampleName]

@@ -1,0 +1,30 @@
+"""Balance: the share of the power of a frame that lies above a frequency."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass import check_parameters, hookimpl, parameter
+
+
+@dataclass(frozen=True)
+class ExampleName:
+    """Share of the power above `split` hertz, from 0 to 1; 0 in digital silence."""
+
+    name: ClassVar[str] = "example_name"
+    split: float = parameter(1000.0, above=0.0, scale="log", search=(100.0, 8000.0), help="frequency, in hertz")
+    __post_init__ = check_parameters
+
+    def columns(self, framing):
+        return ["example_name"]
+
+    def frames(self, spectra):
+        total = spectra.power.sum(axis=1)
+        above = spectra.power[:, spectra.frequencies > self.split].sum(axis=1)
+        return (above / np.maximum(total, 1e-20))[:, None]
+
+
+@hookimpl
+def register_descriptors():
+    return [ExampleName]

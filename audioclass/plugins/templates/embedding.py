@@ -1,0 +1,35 @@
+"""Octave levels: the logarithm of the mean power in each octave of a window."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass import check_parameters, hookimpl, parameter
+
+
+@dataclass(frozen=True)
+class ExampleName:
+    """Level of each octave below half the sample rate, over a whole window."""
+
+    name: ClassVar[str] = "example_name"
+    sample_rate: int = parameter(16000, low=8000, high=192000, help="samples per second it wants")
+    octaves: int = parameter(6, low=1, high=10, help="how many octaves, from the top down")
+    __post_init__ = check_parameters
+
+    def columns(self):
+        return [f"example_name_{i}" for i in range(self.octaves)]
+
+    def embed(self, samples, sample_rate):
+        if sample_rate != self.sample_rate:
+            raise ValueError(f"sample_rate={sample_rate} must be {self.sample_rate}")
+        if not len(samples) or not np.isfinite(samples).all():
+            raise ValueError("samples must be finite numbers, at least one")
+        power = np.abs(np.fft.rfft(samples)) ** 2 / len(samples) ** 2
+        edges = np.round(len(power) / 2.0 ** np.arange(self.octaves, -1, -1)).astype(int)
+        return np.log(np.diff(np.concatenate([[0.0], np.cumsum(power)])[edges]) + 1e-10)
+
+
+@hookimpl
+def register_embeddings():
+    return [ExampleName]

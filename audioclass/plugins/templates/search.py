@@ -1,0 +1,32 @@
+"""Random search: points drawn evenly over the space, each axis on its own scale."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from audioclass import check_parameters, hookimpl, parameter
+from audioclass.problems import Found, Trial
+
+
+@dataclass(frozen=True)
+class ExampleName:
+    """The best of so many points drawn at random."""
+
+    name: ClassVar[str] = "example_name"
+    needs_gradient: ClassVar[bool] = False
+    points: int = parameter(60, low=1, high=100000, help="how many points are tried")
+    __post_init__ = check_parameters
+
+    def search(self, space, objective, rng):
+        points = [{axis.name: axis.at(rng.random()) for axis in space} for _ in range(self.points)]
+        trace = tuple(Trial(point, objective.value(point)) for point in points)
+        judged = [trial for trial in trace if not math.isnan(trial.value)]
+        if not judged:
+            raise ValueError("no point of the space can be judged: every value is NaN")
+        best = min(judged, key=lambda trial: trial.value)
+        return Found(best.point, best.value, trace)
+
+
+@hookimpl
+def register_searches():
+    return [ExampleName]
