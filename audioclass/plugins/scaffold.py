@@ -86,4 +86,3 @@ def _filled(template: str, words: list[str], kind: str) -> str:
     }.items():
         text = text.replace(placeholder, value)
     return text
-

@@ -1,0 +1,54 @@
+"""The one form of a benchmark: --data, --quick, a table for people or one JSON object for programs."""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def options(description: str) -> argparse.Namespace:
+    """What every benchmark can be told."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data (default: %(default)s)")
+    parser.add_argument("--quick", action="store_true", help="a small part of the work, for a first look")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    return parser.parse_args()
+
+
+def note(text: str) -> None:
+    """Progress, beside the result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def interleaved(rounds: int, **works: Callable[[], object]) -> dict[str, list[float]]:
+    """Seconds of each work over several rounds, taken in turn so that a noisy moment hits all of them alike."""
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    for work in works.values():
+        work()  # once for caches and byte code
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def median_ratio(above: Sequence[float], below: Sequence[float]) -> float:
+    """Median of the ratios of the same rounds."""
+    return statistics.median(a / b for a, b in zip(above, below, strict=True))
+
+
+def report(results: dict[str, object], rows: Sequence[Sequence[object]], as_json: bool) -> None:
+    """The object for programs, or the rows for people, their first row being the heads."""
+    if as_json:
+        print(json.dumps(results))
+        return
+    texts = [[f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in texts) for i in range(len(texts[0]))]
+    for row in texts:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,50 @@
+"""How long `audioclass --help` and `audioclass plugins` take beside importing what any Typer program imports.
+
+Keys: help_over_baseline, plugins_over_baseline.
+"""
+
+import statistics
+import subprocess
+import sys
+
+import bench
+
+HEAVY = ("numpy", "scipy", "sklearn", "librosa")
+
+
+def run(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def heavy_imports(*arguments: str) -> list[str]:
+    """Which of the heavy packages a command imports."""
+    done = subprocess.run([sys.executable, "-X", "importtime", *arguments], check=True, capture_output=True, text=True)
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    return sorted(imported & set(HEAVY))
+
+
+def main() -> None:
+    asked = bench.options(__doc__.splitlines()[0])
+    works = {
+        "baseline": ("-c", "import typer, rich"),
+        "help": ("-m", "audioclass", "--help"),
+        "plugins": ("-m", "audioclass", "plugins"),
+    }
+    bench.note("starting Python again and again")
+    seconds = bench.interleaved(
+        5 if asked.quick else 25, **{name: (lambda a=arguments: run(*a)) for name, arguments in works.items()}
+    )
+    ratios = {name: bench.median_ratio(seconds[name], seconds["baseline"]) for name in works}
+    results = {
+        "help_over_baseline": ratios["help"],
+        "plugins_over_baseline": ratios["plugins"],
+        "help_heavy_imports": heavy_imports(*works["help"]),
+        "plugins_heavy_imports": heavy_imports(*works["plugins"]),
+    }
+    rows = [("command", "median seconds", "over `import typer, rich`")]
+    rows += [(name, statistics.median(seconds[name]), ratios[name]) for name in works]
+    bench.report(results, rows, asked.json)
+
+
+if __name__ == "__main__":
+    main()
