@@ -16,8 +16,10 @@ from audioclass.errors import AudioclassError
 app = typer.Typer(
     name="audioclass",
     help="Recordings to time segments with calibrated posterior probabilities over a taxonomy of labels.",
-    epilog="Exit codes: 0 done, 1 some of the work failed, 2 wrong use.",
+    epilog=screen.examples("audioclass plugins", "audioclass plugins --help")
+    + "\n\nExit codes: 0 done, 1 some of the work failed, 2 wrong use.",
     no_args_is_help=True,
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 app.add_typer(plugins.app)

@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="plugins",
+    rich_markup_mode=None,
     help="List, show, write, check and mend plugins.",
-    epilog="Examples: audioclass plugins --kind kernel · audioclass plugins show gaussian · "
-    "audioclass plugins new my-kernel --kind kernel · audioclass plugins check ./my-kernel",
+    epilog=screen.examples(
+        "audioclass plugins --kind kernel",
+        "audioclass plugins show gaussian",
+        "audioclass plugins new my-kernel --kind kernel",
+        "audioclass plugins check ./my-kernel",
+    ),
 )
 
 
@@ -59,11 +64,11 @@ def list_plugins(context: typer.Context, kind: Kind = None, json: Json = False, 
     _mention_quarantine(manager)
 
 
-@app.command()
+@app.command(epilog=screen.examples("audioclass plugins show gaussian", "audioclass plugins show svm --kind trainer"))
 def show(name: Name, kind: Kind = None, json: Json = False) -> None:
-    """Show a piece: what it is, its parameters with their ranges, and where it comes from.
+    """Show a piece and its parameters.
 
-    Example: audioclass plugins show gaussian --kind kernel
+    Each parameter stands with its range, the interval that searches walk, and what it means.
     """
     manager = _manager()
     offers = [offer for offer in manager.offers(kind) if offer.name == name]
@@ -79,15 +84,20 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
             screen.out(f"  {_describe(parameter)}")
 
 
-@app.command()
+@app.command(
+    epilog=screen.examples(
+        "audioclass plugins new my-kernel --kind kernel",
+        "audioclass plugins new my-format --kind export --directory ~/plugins",
+    )
+)
 def new(
     name: Annotated[str, typer.Argument(help="Name of the piece and of the new folder.", show_default=False)],
     kind: Annotated[str, typer.Option("--kind", help="What to write.", autocompletion=_known_kinds)],
     directory: Annotated[Path, typer.Option("--directory", help="Where to write the folder.")] = Path(),
 ) -> None:
-    """Write a complete plugin: a working piece, its tests, manifest and packaging. Needs no network.
+    """Write a new plugin that works as it is.
 
-    Example: audioclass plugins new my-kernel --kind kernel && pip install ./my-kernel
+    A complete distribution: a working piece, its tests, manifest, packaging and README. Needs no network.
     """
     from audioclass.plugins.scaffold import write_plugin
 
@@ -96,7 +106,9 @@ def new(
     screen.note(f"next: pip install {_local(folder)} && audioclass plugins check {_local(folder)}")
 
 
-@app.command()
+@app.command(
+    epilog=screen.examples("audioclass plugins check gaussian --set sigma=0.5", "audioclass plugins check ./my-kernel")
+)
 def check(
     what: Annotated[
         str, typer.Argument(metavar="NAME|PATH", help="A piece, a distribution, or a folder or module on disk.")
@@ -107,9 +119,9 @@ def check(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run the contract of each piece and print what holds and what does not.
+    """Run the contract of a piece.
 
-    Examples: audioclass plugins check gaussian · audioclass plugins check ./my-kernel
+    Prints every law of the contract, those that hold and those that do not; exit code 1 if one is broken.
     """
     from audioclass.plugins.checking import judge_offers, select_offers
 
@@ -123,25 +135,29 @@ def check(
     raise typer.Exit(1 if any(law["broken"] for piece in judged for law in piece["laws"]) else 0)
 
 
-@app.command()
+@app.command(epilog=screen.examples("audioclass plugins manifest ./my-kernel"))
 def manifest(
     path: Annotated[Path, typer.Argument(help="Folder of a distribution, or audioclass itself.", show_default=False)],
 ) -> None:
-    """Write audioclass-plugin.toml, the list of what a distribution offers, from its classes.
+    """Write the list of what a plugin offers.
 
-    Example: audioclass plugins manifest ./my-kernel
+    The list, audioclass-plugin.toml, is made from the classes; with it they are shown without being imported.
     """
     from audioclass.plugins.checking import write_manifest_file
 
     screen.out(str(write_manifest_file(path)))
 
 
-@app.command()
+@app.command(epilog=screen.examples("audioclass plugins doctor --traceback"))
 def doctor(
     traceback: Annotated[bool, typer.Option("--traceback", help="Show where each failure came from.")] = False,
     json: Json = False,
 ) -> None:
-    """Import every plugin apart from the others; say what fails, why, and which command mends it."""
+    """Find out which plugins fail, and why.
+
+    Imports every distribution apart from the others and prints the reason of each failure and the command that
+    mends it; exit code 1 if there is one.
+    """
     from audioclass.plugins.doctor import diagnose
 
     diagnosis = diagnose(progress=lambda name: screen.note(f"importing {name}"))

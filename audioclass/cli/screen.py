@@ -44,3 +44,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         drawn.add_row(*row)
     Console(markup=False, highlight=False).print(drawn)
+
+
+def examples(*commands: str) -> str:
+    """The foot of a command's help: commands as they are typed, one a line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
