@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audioclass.hookspecs import PROJECT
-from audioclass.plugins.manager import PluginManager, Quarantined, Source, builtin_source, installed_sources
+from audioclass.plugins.manager import PluginManager, Quarantined, Source, builtin_source, select_installed
 from audioclass.plugins.manifests import write_manifest
 
 PATIENCE = 60.0
@@ -33,8 +33,10 @@ class Diagnosis:
 
 def diagnose(progress: Callable[[str], None] = lambda _: None, patience: float = PATIENCE) -> Diagnosis:
     """Import every distribution apart from the others, then look for names that two of them offer."""
-    sources = (builtin_source(), *installed_sources())
+    installed, missing = select_installed()
+    sources = (builtin_source(), *installed)
     manager = PluginManager()
+    manager.quarantine += missing
     seconds = {}
     for source in sources:
         progress(source.distribution)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import operator
 import os
-import pkgutil
 import re
 import sys
 import traceback as tracebacks
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.resources import files
 from typing import Any
 
@@ -93,16 +94,35 @@ def installed_sources() -> Iterator[Source]:
     yield from (found[name] for name in sorted(found))
 
 
+def select_installed(only: Collection[str] | None = None) -> tuple[list[Source], list[Quarantined]]:
+    """What is installed, or the part of it that is named, and the names that are not installed.
+
+    Without names AUDIOCLASS_PLUGINS gives them, separated by commas; set and empty, it names none.
+    """
+    if only is None and RESTRICT in os.environ:
+        only = [name.strip() for name in os.environ[RESTRICT].split(",") if name.strip()]
+    installed = {canonical(source.distribution): source for source in installed_sources()}
+    if only is None:
+        return list(installed.values()), []
+    wanted = [name for name in map(canonical, only) if name != PROJECT]
+    missing = [
+        Quarantined(
+            name, "", "discovery", f"asked for but not installed{did_you_mean(name, installed)}", f"pip install {name}"
+        )
+        for name in wanted
+        if name not in installed
+    ]
+    return [installed[name] for name in wanted if name in installed], missing
+
+
 def plugin_manager(
     *, installed: bool = True, only: Collection[str] | None = None, strict: bool | None = None
 ) -> PluginManager:
     """The built-ins, then what is installed under the `audioclass` entry point.
 
-    `only` restricts the distributions by name (default: AUDIOCLASS_PLUGINS, separated by commas, empty for none);
-    `strict` makes a failure of any of them an error (default: AUDIOCLASS_STRICT).
+    `only` restricts the distributions by name, as in `select_installed`; `strict` makes a failure of any of them an
+    error (default: AUDIOCLASS_STRICT).
     """
-    if only is None and RESTRICT in os.environ:
-        only = [name.strip() for name in os.environ[RESTRICT].split(",") if name.strip()]
     manager = PluginManager([builtin_source()])
     if installed:
         manager.admit_installed(only)
@@ -180,15 +200,10 @@ class PluginManager:
 
     def admit_installed(self, only: Collection[str] | None = None) -> None:
         """Admit what is installed, or the named part of it; a name that is not installed is put in quarantine."""
-        sources = {canonical(source.distribution): source for source in installed_sources()}
-        wanted = sources if only is None else list(map(canonical, only))
-        for name in wanted:
-            if name in sources:
-                self.admit(sources[name])
-            elif name != PROJECT:
-                reason = f"named in {RESTRICT} but not installed{did_you_mean(name, sources)}"
-                remedy = f"pip install {name}"
-                self.quarantine.append(Quarantined(name, "", "discovery", reason, remedy))
+        sources, missing = select_installed(only)
+        for source in sources:
+            self.admit(source)
+        self.quarantine += missing
 
     def admit(self, source: Source) -> None:
         """Take in the offers of a distribution, all of them or none."""
@@ -253,7 +268,7 @@ class PluginManager:
     def _load_module(self, source: Source, name: str) -> list[tuple[Offer, type]]:
         with contextlib.redirect_stdout(sys.stderr):  # what a plugin prints is no result of ours
             with _phase("import"):
-                module = pkgutil.resolve_name(name)
+                module = _resolve(name)
             with _phase("registration"):
                 offered = self._call_hooks(module, name)
         with _phase("validation"):
@@ -287,6 +302,13 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def _resolve(value: str) -> Any:
+    """The module, or the object in a module, that an entry point names."""
+    module, _, attribute = value.partition(":")
+    found = import_module(module.strip())
+    return operator.attrgetter(attribute.strip())(found) if attribute else found
+
+
 def _manifest_text(distribution: importlib.metadata.Distribution) -> str | None:
     """The manifest, wherever in the distribution it lies; None where there is none."""
     for path in distribution.files or ():
@@ -311,4 +333,4 @@ def _phase(name: str) -> Iterator[None]:
     except PluginError as error:
         raise LoadFailure(name, str(error)) from error
     except (Exception, SystemExit) as error:  # foreign code may raise anything, and must not end the tool
-        raise LoadFailure(name, f"{type(error).__name__}: {error}".splitlines()[0]) from error
+        raise LoadFailure(name, " ".join(f"{type(error).__name__}: {error}".split())) from error

@@ -57,7 +57,7 @@ def _first_flaw(cls: type, contract: type) -> str:
         if not hasattr(cls, name) and name not in fields:
             return f"{cls.__name__} has no {name!r}"
         if method is not None and not _takes(getattr(cls, name), method):
-            return f"{cls.__name__}.{name}{inspect.signature(getattr(cls, name))} must take {inspect.signature(method)}"
+            return f"{cls.__name__}.{name} takes {_arguments(getattr(cls, name))}, must take {_arguments(method)}"
     return ""
 
 
@@ -68,3 +68,8 @@ def _takes(given: Any, asked: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _arguments(method: Any) -> str:
+    names = [name for name in inspect.signature(method).parameters if name != "self"] if callable(method) else []
+    return f"({', '.join(names)})"

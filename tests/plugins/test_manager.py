@@ -1,0 +1,222 @@
+import sys
+import textwrap
+
+import pytest
+
+from audioclass.errors import PluginError, UsageError
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.plugins.manager import PluginManager, Source, builtin_source, canonical, plugin_manager
+
+KERNEL = """
+from dataclasses import dataclass
+from typing import ClassVar
+from audioclass import hookimpl
+
+@dataclass(frozen=True)
+class Own:
+    "A kernel of its own."
+    name: ClassVar[str] = "own"
+    statistic: ClassVar[str] = "dot"
+
+    def of(self, S):
+        return 2 * S
+
+@hookimpl
+def register_kernels():
+    return [Own]
+"""
+
+
+@pytest.fixture
+def third_party(tmp_path, monkeypatch):
+    """Writes a module and gives its source: third_party("module", code)."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = []
+
+    def make(module, code=KERNEL, manifest=None):
+        (tmp_path / f"{module}.py").write_text(textwrap.dedent(code), encoding="utf-8")
+        made.append(module)
+        return Source(f"audioclass-{module}", "1.0", (module,), manifest)
+
+    yield make
+    for module in made:
+        sys.modules.pop(module, None)
+
+
+def manager_with(*sources):
+    return PluginManager([builtin_source(), *sources])
+
+
+def manifest_of(source):
+    from audioclass.plugins.manifests import write_manifest
+
+    return write_manifest(PluginManager([source]).offers())
+
+
+def test_a_builtin_is_found_and_made(manager):
+    assert manager.make("kernel", "gaussian", {"sigma": 2}) == Gaussian(2.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("kernel", "gausian", "unknown kernel 'gausian'; did you mean 'gaussian'"),
+        ("kernl", "gaussian", "unknown kind 'kernl'; did you mean 'kernel'"),
+        ("corpus_reader", "nothing", "unknown corpus reader 'nothing'; known:"),
+    ],
+)
+def test_unknown_names_get_a_suggestion(manager, kind, name, message):
+    with pytest.raises(UsageError, match=message):
+        manager.load(kind, name)
+
+
+def test_a_third_party_comes_in_by_the_same_door(third_party):
+    manager = manager_with(third_party("own"))
+    assert manager.quarantine == []
+    offer = manager.find("kernel", "own")
+    assert (offer.distribution, offer.version, offer.summary) == ("audioclass-own", "1.0", "A kernel of its own.")
+    assert manager.load("kernel", "own").name == "own"
+
+
+def test_what_has_a_manifest_is_imported_when_it_is_used(third_party):
+    source = third_party("lazy")
+    lazy = Source(source.distribution, "1.0", source.modules, manifest_of(source))
+    sys.modules.pop("lazy")
+    manager = manager_with(lazy)
+    assert "own" in [offer.name for offer in manager.offers("kernel")]
+    assert "lazy" not in sys.modules
+    manager.load("kernel", "own")
+    assert "lazy" in sys.modules
+
+
+BROKEN = {
+    "raises": ("raise RuntimeError('boom')", "import", "RuntimeError: boom"),
+    "exits": ("import sys; sys.exit(3)", "import", "SystemExit: 3"),
+    "misses": ("import no_such_thing", "import", "ModuleNotFoundError: No module named 'no_such_thing'"),
+    "syntax": ("def broken(:", "import", "SyntaxError"),
+    "misspelt": (
+        "from audioclass import hookimpl\n@hookimpl\ndef register_kernel():\n    return []",
+        "registration", "unknown hook 'register_kernel'; did you mean 'register_kernels'?",
+    ),
+    "unmarked": ("def register_kernels():\n    return []", "registration", "no function in it is marked with"),
+    "raises_late": (
+        "from audioclass import hookimpl\n@hookimpl\ndef register_kernels():\n    raise ValueError('late')",
+        "registration", "ValueError: late",
+    ),
+    "arguments": (
+        "from audioclass import hookimpl\n@hookimpl\ndef register_kernels(more):\n    return []",
+        "registration", "Argument(s) {'more'} are declared in the hookimpl",
+    ),
+    "no_list": (
+        "from audioclass import hookimpl\n@hookimpl\ndef register_kernels():\n    return 'gaussian'",
+        "registration", "must return a list of classes",
+    ),
+    "no_kernel": (KERNEL.replace("def of(self, S)", "def off(self, S)"), "validation", "kernel 'own': Own has no 'of'"),
+    "taken": (
+        KERNEL.replace('"own"', '"gaussian"'),
+        "validation", "two plugins offer a kernel named 'gaussian': audioclass.kernels.gaussian and taken",
+    ),
+    "twice": (
+        KERNEL.replace("return [Own]", "return [Own, Own]"),
+        "validation", "two plugins offer a kernel named 'own': twice and twice",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", BROKEN)
+def test_what_fails_is_put_in_quarantine_and_nothing_else_is_touched(third_party, module):
+    code, phase, reason = BROKEN[module]
+    manager = manager_with(third_party(module, code), third_party("good", KERNEL.replace('"own"', '"good"')))
+    [quarantined] = manager.quarantine
+    assert (quarantined.distribution, quarantined.version, quarantined.phase) == (f"audioclass-{module}", "1.0", phase)
+    assert reason in quarantined.reason
+    assert f"pip uninstall audioclass-{module}" in quarantined.remedy
+    assert "Error" in quarantined.traceback or "LoadFailure" in quarantined.traceback or "Exit" in quarantined.traceback
+    assert manager.make("kernel", "good").name == "good"
+    assert manager.make("kernel", "gaussian") == Gaussian()
+
+
+@pytest.mark.parametrize("module", ["raises", "misspelt", "no_kernel"])
+def test_what_fails_behind_a_manifest_is_put_in_quarantine_when_used(third_party, module):
+    code, phase, reason = BROKEN[module]
+    text = manifest_of(third_party("own")).replace('"own"', f'"{module}"')
+    manager = manager_with(third_party(module, code, text))
+    assert manager.quarantine == []
+    with pytest.raises(PluginError, match=f"kernel '{module}' of audioclass-{module} 1.0 does not load: "):
+        manager.load("kernel", module)
+    assert [(q.phase, reason in q.reason) for q in manager.quarantine] == [(phase, True)]
+    assert module not in [offer.name for offer in manager.offers()]
+
+
+def test_a_manifest_must_say_what_the_module_offers(third_party):
+    source = third_party("own")
+    text = manifest_of(source).replace('name = "own"', 'name = "other"')
+    manager = manager_with(Source("audioclass-own", "1.0", ("own",), text))
+    with pytest.raises(PluginError, match="does not load"):
+        manager.load("kernel", "other")
+    assert "kernel other is in the manifest but not offered" in manager.quarantine[0].reason
+
+
+def test_a_manifest_that_cannot_be_read_is_a_reason(third_party):
+    manager = manager_with(third_party("own", manifest="schema = "))
+    assert [(q.phase, q.distribution) for q in manager.quarantine] == [("manifest", "audioclass-own")]
+
+
+def test_of_two_third_parties_with_one_name_neither_is_admitted(third_party):
+    manager = manager_with(third_party("first"), third_party("second"))
+    assert [q.distribution for q in manager.quarantine] == ["audioclass-first", "audioclass-second"]
+    assert all("first and second" in q.reason for q in manager.quarantine)
+    with pytest.raises(UsageError, match="unknown kernel 'own'"):
+        manager.find("kernel", "own")
+
+
+def test_both_sorts_of_strategy_share_their_names():
+    modules = ("audioclass.plugins.templates.strategy", "audioclass.plugins.templates.direct_strategy")
+    manager = PluginManager([Source(f"d{i}", "1.0", (module,)) for i, module in enumerate(modules)])
+    assert len(manager.quarantine) == 2
+
+
+def test_a_builtin_that_fails_raises():
+    with pytest.raises(PluginError, match="ModuleNotFoundError"):
+        PluginManager([Source("audioclass", "0", ("audioclass.kernels.nothing",))])
+
+
+def test_what_a_plugin_prints_is_no_result(third_party, capsys):
+    manager_with(third_party("chatty", "print('hello')\n" + KERNEL))
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "hello\n")
+
+
+def test_strict_mode_makes_quarantine_a_failure(third_party):
+    manager = manager_with(third_party("raises", "raise RuntimeError('boom')"))
+    with pytest.raises(PluginError, match="audioclass-raises 1.0: import: RuntimeError: boom"):
+        manager.raise_quarantine()
+
+
+def test_strict_mode_can_be_asked_for_by_the_environment(monkeypatch):
+    monkeypatch.setenv("AUDIOCLASS_PLUGINS", "audioclass-nothing")
+    monkeypatch.setenv("AUDIOCLASS_STRICT", "1")
+    with pytest.raises(PluginError, match="discovery: asked for but not installed"):
+        plugin_manager()
+
+
+def distributions(manager):
+    return {offer.distribution for offer in manager.offers()}
+
+
+def test_the_environment_restricts_what_is_admitted(monkeypatch):
+    assert distributions(plugin_manager()) >= {"audioclass", "audioclass-chi2", "audioclass-laplacian"}
+    monkeypatch.setenv("AUDIOCLASS_PLUGINS", "Audioclass_Chi2")
+    assert distributions(plugin_manager()) == {"audioclass", "audioclass-chi2"}
+    monkeypatch.setenv("AUDIOCLASS_PLUGINS", "")
+    assert distributions(plugin_manager()) == {"audioclass"}
+
+
+def test_a_name_that_is_not_installed_gets_a_suggestion(monkeypatch):
+    monkeypatch.setenv("AUDIOCLASS_PLUGINS", "audioclass-chi3")
+    [quarantined] = plugin_manager().quarantine
+    assert "did you mean 'audioclass-chi2'?" in quarantined.reason
+
+
+def test_names_of_distributions_are_compared_as_pip_does():
+    assert canonical("Audioclass_My.Kernel") == "audioclass-my-kernel"

@@ -1,0 +1,88 @@
+"""Who may import whom: a file imports from its own room and from the levels above it, and few third parties."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import audioclass
+
+ROOT = Path(audioclass.__file__).parent
+ROOMS = {
+    "descriptors", "pooling", "kernels", "trainers", "calibrators", "strategies", "criteria", "searches",
+    "smoothers", "exports", "corpora",
+}  # fmt: skip
+TABLE = (
+    {"errors", "plain", "data"},
+    {"parameters", "problems", "taxonomy"},
+    {"contracts"},
+    {"hookspecs"},
+    {*ROOMS, "audio", "evaluation"},
+    {"learning", "model", "index", "testing"},
+    {"plugins"},
+    {"engine"},
+    {"cli"},
+)
+LEVELS = {name: level for level, names in enumerate(TABLE) for name in names}
+THIRD_PARTIES = {
+    "hookspecs": {"pluggy"},
+    "plugins": {"pluggy"},
+    "audio": {"soundfile", "soxr"},
+    "descriptors": {"scipy", "librosa"},
+    "trainers": {"sklearn"},
+    "calibrators": {"sklearn"},
+    "evaluation": {"sklearn"},
+    "learning": {"joblib"},
+    "index": {"pyarrow", "duckdb"},
+    "cli": {"typer", "rich"},
+}
+PUBLIC = {"__init__", "__main__"}  # the package's own names; they import what they re-export
+FILES = sorted(path for path in ROOT.rglob("*.py") if "templates" not in path.parts)
+
+
+def room_of(path: Path) -> str:
+    """The folder below the package that a file is in, or its own name."""
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> list[str]:
+    """Every module that a file imports anywhere; relative imports are not used."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            names += whole if node.module == "audioclass" else [node.module]
+    return names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_upwards(path):
+    room = room_of(path)
+    if room in PUBLIC:
+        return
+    others = {name.split(".")[1] for name in imported(path) if name.startswith("audioclass.")} - {"__version__"}
+    for other in others - {room}:
+        assert LEVELS[other] < LEVELS[room], f"{room} may not import {other}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_third_parties_are_those_of_the_table(path):
+    allowed = {"numpy", "audioclass", *THIRD_PARTIES.get(room_of(path), set()), *sys.stdlib_module_names}
+    assert {name.split(".")[0] for name in imported(path)} <= allowed
+
+
+def test_every_file_is_in_the_table():
+    assert {room_of(path) for path in FILES} <= set(LEVELS) | PUBLIC
+
+
+def test_the_table_would_notice_a_room_that_imports_another():
+    assert LEVELS["kernels"] == LEVELS["trainers"]
+
+
+@pytest.mark.parametrize("name", ["utils", "helpers", "common", "base"])
+def test_there_are_no_drawers(name):
+    assert not list(ROOT.rglob(f"{name}*"))

@@ -1,0 +1,61 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audioclass.data import Block, Corpus, Entry, Features, Frames, Framing, Posteriors, Result, Segment
+
+
+def test_arrays_cannot_be_changed_through_a_value():
+    samples = np.zeros((4, 1))
+    block = Block(samples, 8000)
+    with pytest.raises(ValueError, match="read-only"):
+        block.samples[0] = 1
+    samples[0] = 1  # the caller's own array stays its own
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Block(np.zeros(4), 8000), "must have 2 axes"),
+        (lambda: Block(np.zeros((4, 1)), 0), "sample_rate=0 must be positive"),
+        (lambda: Framing(16000, 512, 0), "hop_length=0 must be positive"),
+        (lambda: Frames(np.zeros((2, 2)), ("a",), ("g",), 100.0), "2 columns of values, 1 names"),
+        (lambda: Frames(np.zeros((2, 2)), ("a", "a"), ("g", "g"), 100.0), "column 'a' is named twice"),
+        (lambda: Frames(np.zeros((2, 1)), ("a",), (), 100.0), "1 columns, 0 groups"),
+        (lambda: Features(np.zeros((2, 1)), ("a",), ("g",), ()), "0 segments for 2 rows"),
+        (lambda: Segment(4.1, 3.2), "end 3.2 is before start 4.1"),
+        (lambda: Segment(0.0, float("nan")), "no time"),
+        (lambda: Posteriors(np.ones((1, 2)), ("a", "b"), (Segment(0, 1),)), "sum to 1"),
+        (lambda: Posteriors(np.array([[1.5, -0.5]]), ("a", "b"), (Segment(0, 1),)), "at least 0"),
+        (lambda: Posteriors(np.full((1, 2), np.nan), ("a", "b"), (Segment(0, 1),)), "at least 0"),
+        (lambda: Posteriors(np.ones((1, 1)), ("a", "b"), (Segment(0, 1),)), "segments by labels"),
+        (lambda: Result(("f",), (), np.empty((0, 1)), ("a",)), "1 files for 0 segments"),
+        (lambda: Result((), (), np.empty((0, 2)), ("a",)), "must have"),
+        (lambda: Entry(Path("a.wav"), "a", 2.0, 1.0), "end 1.0 is before start 2.0"),
+        (lambda: Entry(Path("a.wav"), "a", -1.0), "start -1.0 must be"),
+        (lambda: Entry(Path("a.wav"), "a", weight=0.0), "weight=0.0 must be positive"),
+    ],
+)  # fmt: skip
+def test_wrong_values_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_posterior_of_a_group_is_the_sum_over_its_labels():
+    posteriors = Posteriors(np.array([[0.2, 0.3, 0.5]]), ("cat", "dog", "engine"), (Segment(0, 1),))
+    assert posteriors.of_group(["cat", "dog"]) == pytest.approx([0.5])
+
+
+def test_labels_of_a_corpus_are_sorted():
+    corpus = Corpus((Entry(Path("1.wav"), "speech"), Entry(Path("2.wav"), "music"), Entry(Path("3.wav"), "speech")))
+    assert corpus.labels == ("music", "speech")
+
+
+def test_paths_of_a_result_default_to_the_labels():
+    assert Result((), (), np.empty((0, 2)), ("a", "b")).paths == (("a",), ("b",))
+
+
+def test_frame_rate_and_duration():
+    assert Framing(16000, 512, 160).frame_rate == 100.0
+    assert Segment(1.0, 2.5).duration == 1.5

@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audioclass.problems import Axis, Dichotomy, Geometry, LabelTask, Machine, Task
+
+
+def task(**changes):
+    given = {"y": np.array([1, -1]), "C": 1.0, "weights": np.ones(2), "rng": np.random.default_rng(0), "K": np.eye(2)}
+    return Task(**given | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": np.array([1, 1])}, "must hold both -1 and \\+1"),
+        ({"y": np.array([]), "weights": np.array([]), "K": np.empty((0, 0))}, "y is empty"),
+        ({"C": 0.0}, "C=0.0 must be positive"),
+        ({"C": float("nan")}, "must be positive"),
+        ({"K": None}, "either a Gram matrix K or features X"),
+        ({"X": np.eye(2)}, "either a Gram matrix K or features X"),
+        ({"K": np.ones((2, 3))}, r"K has shape \(2, 3\) for 2 examples"),
+        ({"K": None, "X": np.ones((3, 1))}, r"X has shape \(3, 1\) for 2 examples"),
+        ({"K": np.full((2, 2), np.nan)}, "K holds NaN"),
+        ({"weights": np.array([1.0, -1.0])}, "weights must be at least 0"),
+        ({"weights": np.ones(3)}, "weights has shape"),
+    ],
+)
+def test_wrong_tasks_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        task(**changes)
+
+
+def test_what_a_task_holds_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        task().K[0, 0] = 2
+
+
+def test_every_label_needs_an_example():
+    with pytest.raises(ValueError, match="must hold every label from 0 to 2"):
+        LabelTask(np.array([0, 1]), 3, 1.0, np.ones(2), np.random.default_rng(0), K=np.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("sides", "message"), [(((), (1,)), "a side is empty"), (((0, 1), (1,)), "a label is on both sides")]
+)
+def test_wrong_dichotomies_are_refused(sides, message):
+    with pytest.raises(ValueError, match=message):
+        Dichotomy(*sides)
+
+
+def test_geometry_of_a_linear_kernel_is_that_of_the_points():
+    X = np.array([[0.0, 0.0], [2.0, 0.0], [5.0, 1.0], [5.0, 3.0]])
+    geometry = Geometry.of_gram(X @ X.T, np.array([0, 0, 1, 1]), 2)
+    assert geometry.counts.tolist() == [2, 2]
+    np.testing.assert_allclose(geometry.squared_distances, [[0, 20], [20, 0]])  # centres (1, 0) and (5, 2)
+    np.testing.assert_allclose(geometry.scatter, [1, 1])
+
+
+def test_geometry_needs_an_example_of_each_label():
+    with pytest.raises(ValueError, match="label 1 has no example"):
+        Geometry.of_gram(np.eye(2), np.array([0, 0]), 2)
+
+
+@given(st.floats(1e-3, 1e3), st.floats(1.01, 1e3), st.floats(0, 1), st.sampled_from(["linear", "log"]))
+def test_an_axis_stays_inside_and_can_be_inverted(low, factor, fraction, scale):
+    axis = Axis("sigma", low, low * factor, scale)
+    value = axis.at(fraction)
+    assert axis.low <= value <= axis.high
+    assert axis.fraction(value) == pytest.approx(fraction, abs=1e-6)
+
+
+@pytest.mark.parametrize("axis", [("a", 1.0, 1.0, "linear"), ("a", 0.0, 1.0, "log")])
+def test_wrong_axes_are_refused(axis):
+    with pytest.raises(ValueError, match="must be"):
+        Axis(*axis)
+
+
+def test_scores_read_support_columns_only():
+    machine = Machine(np.array([2, 0]), np.array([1.0, -2.0]), 0.5)
+    assert machine.scores(np.array([[3.0, 99.0, 7.0]])).tolist() == [7.0 - 6.0 + 0.5]

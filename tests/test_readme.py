@@ -1,0 +1,64 @@
+"""What the README and the page on plugins tell a reader to type is run here."""
+
+import re
+from pathlib import Path
+
+import pytest
+from environments import OFFLINE, REPOSITORY
+
+PAGE = (REPOSITORY / "plugins" / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def run_all(environment, commands: str, cwd: Path) -> list[str]:
+    """Run commands as printed, except that pip may not download."""
+    outputs = []
+    for line in commands.splitlines():
+        program, *arguments = line.split()
+        if program == "pip":
+            arguments[1:1] = OFFLINE
+        outputs.append(environment.run(program, *arguments, cwd=cwd, check=True).stdout)
+    return outputs
+
+
+def test_the_page_on_plugins_works_as_printed(environment, tmp_path):
+    first, by_hand, manifest, publish = blocks(PAGE, "sh")
+    run_all(environment, first, tmp_path)
+
+    folder = tmp_path / "audioclass-cauchy"
+    folder.mkdir()
+    project, extra = blocks(PAGE, "toml")
+    (folder / "audioclass_cauchy.py").write_text(blocks(PAGE, "python")[0], encoding="utf-8")
+    (folder / "pyproject.toml").write_text(project, encoding="utf-8")
+    checked, _, shown = run_all(environment, by_hand, folder)
+    assert "kernel cauchy (audioclass-cauchy 0.1.0): keeps all" in checked
+    assert shown.startswith("cauchy: kernel of audioclass-cauchy 0.1.0")
+
+    (folder / "pyproject.toml").write_text(project + extra, encoding="utf-8")
+    run_all(environment, manifest + publish, folder)
+    assert (folder / "audioclass-plugin.toml").is_file()
+    assert [path.name for path in (folder / "dist").iterdir()] == ["audioclass_cauchy-0.1.0-py2.py3-none-any.whl"]
+
+
+def test_a_kernel_needs_no_more_than_25_lines():
+    assert len(blocks(PAGE, "python")[0].splitlines()) <= 25
+
+
+def test_ci_runs_the_second_command_of_the_readme():
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    install, test, *_ = blocks(readme, "sh")
+    assert install.startswith("python3 -m venv .venv && .venv/bin/pip install . && ")
+    assert (REPOSITORY / ".ci" / "run").read_text().endswith(test)
+
+
+@pytest.mark.parametrize("kind", re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE))
+def test_the_table_of_contracts_is_right(kind):
+    from audioclass import testing
+    from audioclass.hookspecs import KINDS
+
+    assert f"| `{kind}` | `{KINDS[kind].hook}` |" in PAGE
+    assert hasattr(testing, f"check_{kind}")
+    assert f"`check_{kind}`" in PAGE

@@ -1,0 +1,218 @@
+"""A check that cannot fail is no check: pieces that are broken on purpose, and the law that notices each."""
+
+import itertools
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from audioclass import testing
+from audioclass.data import Corpus, Entry, Posteriors
+from audioclass.hookspecs import KINDS
+from audioclass.parameters import check_parameters, parameter
+from audioclass.problems import Dichotomy, Found, Plan, Trial
+from audioclass.testing.laws import COMMON, judge
+
+COUNT = itertools.count()
+
+
+def template(kind):
+    return import_module(f"audioclass.plugins.templates.{kind}").ExampleName
+
+
+def broken(kind, **members):
+    """The working piece of the template with some members replaced by wrong ones."""
+    return type("Broken", (template(kind),), {"__doc__": "Broken on purpose.", **members})()
+
+
+def add_one_in_place(array):
+    array += 1
+    return array
+
+
+def drop_first_label(self, labels, geometry, taxonomy, rng):
+    return Plan(len(labels), (Dichotomy((1,), tuple(range(2, len(labels))) or (0,)),))
+
+
+def biased(self, plan, probabilities, scores, counts, fitted):
+    P = template("strategy").combine(self, plan, probabilities, scores, counts, fitted)
+    return (P + np.eye(plan.n_labels)[0]) / 2
+
+
+def wrong_trace(self, space, objective, rng):
+    point = {axis.name: axis.at(0.5) for axis in space}
+    return Found(point, 0.0, (Trial(point, 0.0),))
+
+
+def outside(self, space, objective, rng):
+    point = {axis.name: axis.high + 1 for axis in space}
+    return Found(point, objective.value(point), (Trial(point, objective.value(point)),))
+
+
+def nan_wins(self, space, objective, rng):
+    points = [{axis.name: axis.at(f) for axis in space} for f in (0.9, 0.6, 0.5)]
+    trace = tuple(Trial(point, objective.value(point)) for point in points)
+    return Found(trace[0].point, trace[0].value, trace)
+
+
+def silent_windows(windows):
+    return np.zeros((len(windows), 3))
+
+
+BROKEN = {
+    "kernel": {
+        "symmetric": {"statistic": staticmethod(lambda X, Y: X[:, :1] - Y[:, :1].T)},
+        "Mercer": {"of": lambda self, S: -1 - S},
+        "central difference": {"gradients": lambda self, S, K: {"sigma": K}},
+        "does not change": {"of": lambda self, S: np.exp(-add_one_in_place(S))},
+        "float32": {"of": lambda self, S: np.exp(-S.astype(np.float64))},
+        "depends on its two examples alone": {"of": lambda self, S: np.exp(-S / S.mean())},
+        "and is finite": {"of": lambda self, S: np.full_like(S, np.nan)},
+    },
+    "trainer": {
+        "Scores of new examples": {"fit": lambda self, task: negated(template("trainer").fit(self, task))},
+        "weight 0": {"fit": lambda self, task: template("trainer").fit(self, replace(task, weights=np.ones(len(task.y))))},
+        "same scores to the bit": {"fit": lambda self, task: jittered(template("trainer").fit(self, task))},
+        "finite arrays": {"fit": lambda self, task: replace(template("trainer").fit(self, task), intercept=np.nan)},
+        "It wants": {"wants": "everything"},
+    },
+    "calibrator": {
+        "never falls": {"probabilities": lambda self, scores, fitted: 1 / (1 + np.exp(np.clip(scores, -50, 50)))},
+        "plain numbers": {"fit": lambda self, scores, y, weights: {"slope": np.float64(1), "offset": np.float64(0)}},
+        "predicts labels better": {"fit": lambda self, scores, y, weights: {"slope": 0.0, "offset": 0.0}},
+        "weight 2": {"fit": lambda self, s, y, w: template("calibrator").fit(self, s, y, np.ones(len(w)))},
+        "are a ValueError": {"fit": lambda self, s, y, w: {"slope": 1.0, "offset": 0.0}},
+    },
+    "strategy": {
+        "every label takes part": {"plan": drop_first_label},
+        "sum to 1": {"combine": lambda self, plan, p, s, c, f: np.ones((len(p), plan.n_labels))},
+        "Permuting the labels": {"combine": biased},
+        "decided on": {"combine": lambda self, plan, p, s, c, f: np.full((len(p), plan.n_labels), 1 / plan.n_labels)},
+        "JSON gives back": {"plan": lambda self, labels, g, t, r: replace(template("strategy").plan(self, labels, g, t, r), structure={"a": np.ones(1)})},
+        "rows beside it": {"combine": lambda self, plan, p, s, c, f: template("strategy").combine(self, plan, p / p.max(), s, c, f)},
+    },
+    "direct_strategy": {
+        "sum to 1": {"combine": lambda self, scores, fitted: np.ones_like(scores)},
+        "told apart": {"combine": lambda self, scores, fitted: np.full_like(scores, 1 / scores.shape[1])},
+        "rows beside it": {"combine": lambda self, scores, fitted: template("direct_strategy").combine(self, scores - scores.mean(axis=0), fitted)},
+    },
+    "criterion": {
+        "judged better": {"better": "lower"},
+        "central difference": {"gradient": lambda self, case: {"sigma": 1.0}},
+        "Shuffling": {"value": lambda self, case: float(case.K[0] @ case.y)},
+        "Swapping": {"value": lambda self, case: float(case.K.sum(axis=0) @ case.y)},
+        "finite number": {"value": lambda self, case: float("nan")},
+        "says whether": {"better": "bigger"},
+    },
+    "search": {
+        "best of its trace": {"search": wrong_trace},
+        "lies in the space": {"search": outside},
+        "NaN": {"search": nan_wins},
+    },
+    "smoother": {
+        "Windows and labels stay": {"smooth": lambda self, p: Posteriors(p.P, p.labels[::-1], p.segments)},
+        "does not change": {"smooth": lambda self, p: replace(p, P=np.random.default_rng().dirichlet((1, 1, 1), len(p.P)))},
+        "says the same label": {"smooth": lambda self, p: replace(p, P=np.full(p.P.shape, 1 / 3))},
+        "later windows": {"look_ahead": 0},
+        "permutes the columns": {"smooth": lambda self, p: replace(p, P=(p.P + np.eye(3)[0]) / 2)},
+    },
+    "export": {
+        "to the millisecond": {"read": lambda self, stream: []},
+        "file suffix": {"suffix": "tsv"},
+        "the same way twice": {"write": lambda self, result, stream: stream.write(f"{next(COUNT)}")},
+        "without segments": {"write": lambda self, result, stream: result.segments[0]},
+    },
+    "corpus_reader": {
+        "empty folder": {"matches": lambda self, path: True},
+        "names a file that exists": {"read": lambda self, path: Corpus((Entry(Path("no.wav"), "a"), Entry(Path("no.wav"), "b")))},
+        "CorpusError": {"read": lambda self, path: Corpus(())},
+    },
+    "descriptor": {
+        "digital silence": {"frames": lambda self, spectra: np.log(np.where(spectra.power.sum(axis=1) > 0, 1.0, np.nan))[:, None]},
+        "one row for each frame": {"frames": lambda self, spectra: spectra.power[:3, :1]},
+        "own frame": {"frames": lambda self, spectra: np.cumsum(spectra.power[:, :1], axis=0)},
+        "views that others read": {"frames": lambda self, spectra: add_one_in_place(spectra.power)[:, :1]},
+        "name of its own": {"columns": lambda self, framing: ["same", "same"]},
+    },
+    "embedding": {
+        "one finite value": {"embed": lambda self, samples, rate: np.zeros(2)},
+        "different vectors": {"embed": lambda self, samples, rate: np.zeros(6)},
+        "are a ValueError": {"embed": lambda self, samples, rate: np.full(6, np.nansum(samples))},
+    },
+    "pooling": {
+        "windows beside it": {"pool": lambda self, windows, rate: np.tile(windows.mean(axis=(0, 1)), (len(windows), 1))},
+        "one frame or two": {"pool": lambda self, windows, rate: np.full((len(windows), 3), np.nan) if windows.shape[1] < 3 else silent_windows(windows)},
+        "all alike": {"pool": lambda self, windows, rate: np.where(windows.std(axis=1) == 0, np.nan, 1.0)},
+        "does not change": {"pool": lambda self, windows, rate: add_one_in_place(windows).mean(axis=1)},
+    },
+}  # fmt: skip
+CASES = [(kind, law, members) for kind, laws in BROKEN.items() for law, members in laws.items()]
+
+
+def negated(machine):
+    return replace(machine, coefficients=-machine.coefficients, intercept=-machine.intercept)
+
+
+def jittered(machine):
+    return replace(machine, intercept=machine.intercept + 1e-9 * np.random.default_rng().standard_normal())
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("kind", "law", "members"), CASES, ids=[f"{kind}-{law}" for kind, law, _ in CASES])
+def test_a_broken_piece_is_noticed(kind, law, members):
+    piece = broken(kind, **members)
+    assert law in " ".join(verdict.sentence for verdict in testing.judge_piece(kind, piece) if verdict.broken)
+    with pytest.raises(AssertionError, match="Broken breaks"):
+        getattr(testing, f"check_{kind}")(piece)
+
+
+def test_every_kind_has_pieces_that_break_it():
+    assert set(BROKEN) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_working_piece_keeps_every_law(kind):
+    getattr(testing, f"check_{kind}")(template(kind)())
+
+
+@dataclass(frozen=True)
+class Careless:
+    name: ClassVar[str] = "careless"
+    sigma: float = parameter(1.0, above=0.0)
+
+
+@dataclass(frozen=True)
+class Unplain:
+    """Keeps an array."""
+
+    name: ClassVar[str] = "unplain"
+    sigma: float = 1.0
+
+    def __post_init__(self):
+        object.__setattr__(self, "sigma", np.ones(2))
+
+
+@dataclass
+class Thawed:
+    """Can be changed."""
+
+    name: ClassVar[str] = "thawed"
+    sigma: float = parameter(1.0, above=0.0)
+
+    __post_init__ = check_parameters
+
+
+@pytest.mark.parametrize(
+    ("piece", "law"),
+    [
+        (Careless(), "Its docstring says"),
+        (Careless(), "outside its stated range"),
+        (Unplain(), "round trip through JSON"),
+        (Thawed(), "It is frozen"),
+    ],
+)
+def test_laws_of_every_kind_can_be_broken(piece, law):
+    assert law in " ".join(verdict.sentence for verdict in judge(piece, COMMON) if verdict.broken)
