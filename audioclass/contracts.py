@@ -44,14 +44,31 @@ class Named(Protocol):
 
 
 class Spectra(Protocol):
-    """The shared short-time spectrum of a stretch of audio; each view is computed when first read, then kept."""
+    """The shared short-time spectrum of a stretch of audio; each view is computed when first read, then kept.
+
+    Rows are frames in every view; nobody may change one in place.
+    """
 
     framing: Framing
+    samples: np.ndarray  # (n_samples,), mono
+    n_frames: int
     frames: np.ndarray  # (n_frames, frame_length), as cut, without window
     frequencies: np.ndarray  # (n_bins,), in hertz
     spectrum: np.ndarray  # (n_frames, n_bins), complex, windowed
     magnitude: np.ndarray  # (n_frames, n_bins)
     power: np.ndarray  # (n_frames, n_bins)
+    log_power: np.ndarray  # (n_frames, n_bins), natural logarithm
+    total_power: np.ndarray  # (n_frames, 1)
+    cumulated: np.ndarray  # (n_frames, n_bins), power up to each bin
+    chroma: np.ndarray  # (n_frames, 12), power of the pitch classes
+    autocorrelation: np.ndarray  # (n_frames, n_lags), 1 at lag 0
+    lag_rate: float  # lags per second of the autocorrelation
+
+    def mel(self, bands: int, lowest: float) -> np.ndarray:
+        """(n_frames, bands), power in mel bands from `lowest` hertz up."""
+
+    def log_mel(self, bands: int, lowest: float) -> np.ndarray:
+        """(n_frames, bands), the same in decibels."""
 
 
 class Descriptor(Named, Protocol):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import scipy.fft
 import scipy.signal
 
 from audioclass.data import Framing
+from audioclass.descriptors.filters import Band, chroma_matrix, mel_bands
+
+TINY = np.float32(1e-10)  # power floor, −100 dB: far below what 16 bits hold, far above float32's denormals
 
 
 class Spectra:
@@ -21,14 +24,20 @@ class Spectra:
         if samples.ndim != 1:
             raise ValueError(f"samples have shape {samples.shape}, must be mono")
         self.framing = framing
-        self._samples = np.ascontiguousarray(samples, dtype=np.float32)
+        self.samples = np.ascontiguousarray(samples, dtype=np.float32)
+        self._banded: dict[tuple[str, int, float], np.ndarray] = {}
+
+    @property
+    def n_frames(self) -> int:
+        """How many rows every view has."""
+        return len(self.frames)
 
     @cached_property
     def frames(self) -> np.ndarray:
         """(n_frames, frame_length), as cut, without window; a read-only view of the samples."""
-        if len(self._samples) < self.framing.frame_length:
+        if len(self.samples) < self.framing.frame_length:
             return np.empty((0, self.framing.frame_length), np.float32)
-        windows = np.lib.stride_tricks.sliding_window_view(self._samples, self.framing.frame_length)
+        windows = np.lib.stride_tricks.sliding_window_view(self.samples, self.framing.frame_length)
         return windows[:: self.framing.hop_length]
 
     @cached_property
@@ -39,15 +48,106 @@ class Spectra:
     @cached_property
     def spectrum(self) -> np.ndarray:
         """(n_frames, n_bins), complex64, of the frames under a periodic Hann window."""
-        window = scipy.signal.windows.hann(self.framing.frame_length, sym=False).astype(np.float32)
-        return scipy.fft.rfft(self.frames * window, axis=1)
+        return scipy.fft.rfft(self.frames * hann(self.framing.frame_length), axis=1)
 
     @cached_property
     def power(self) -> np.ndarray:
         """(n_frames, n_bins), |spectrum|²."""
-        return self.spectrum.real**2 + self.spectrum.imag**2
+        parts = self.spectrum.view(np.float32)
+        squares = parts * parts
+        return squares[:, 0::2] + squares[:, 1::2]
 
     @cached_property
     def magnitude(self) -> np.ndarray:
         """(n_frames, n_bins), |spectrum|."""
         return np.sqrt(self.power)
+
+    @cached_property
+    def log_power(self) -> np.ndarray:
+        """(n_frames, n_bins), natural logarithm of the power, floored at −100 dB."""
+        floored = self.power + TINY
+        return np.log(floored, out=floored)
+
+    @cached_property
+    def total_power(self) -> np.ndarray:
+        """(n_frames, 1), the sum of the power over all bins."""
+        return self.power.sum(axis=1, keepdims=True)
+
+    @cached_property
+    def cumulated(self) -> np.ndarray:
+        """(n_frames, n_bins), the power up to and with each bin."""
+        return np.cumsum(self.power, axis=1)
+
+    @cached_property
+    def chroma(self) -> np.ndarray:
+        """(n_frames, 12), power of each pitch class from C to B."""
+        return self.power @ chroma_matrix(self.framing)
+
+    @cached_property
+    def autocorrelation(self) -> np.ndarray:
+        """(n_frames, n_lags) of the part of the spectrum up to about 4 kHz, 1 at lag 0; lags of 1/`lag_rate` seconds.
+
+        The inverse FFT of the lower bins is shorter than the frame. The bias of the window is taken out.
+        """
+        lags = scipy.fft.irfft(self.power[:, : self._voiced_bins + 1], axis=1)[:, : self._voiced_bins]
+        lags = lags / (lags[:, :1] + TINY)
+        lags *= _window_bias(self.framing.frame_length, self._voiced_bins)
+        return lags
+
+    @property
+    def lag_rate(self) -> float:
+        """Lags per second of the autocorrelation."""
+        return 2 * self._voiced_bins * self.framing.sample_rate / self.framing.frame_length
+
+    def mel(self, bands: int, lowest: float) -> np.ndarray:
+        """(n_frames, bands), power under triangles of equal area on the mel scale, from `lowest` hertz up."""
+        return self._once("mel", bands, lowest)
+
+    def log_mel(self, bands: int, lowest: float) -> np.ndarray:
+        """(n_frames, bands), the same in decibels, floored at −100 dB."""
+        return self._once("log_mel", bands, lowest)
+
+    def _once(self, view: str, bands: int, lowest: float) -> np.ndarray:
+        key = (view, bands, lowest)
+        if key not in self._banded:
+            self._banded[key] = self._mel(bands, lowest) if view == "mel" else decibels(self.mel(bands, lowest))
+        return self._banded[key]
+
+    def _mel(self, bands: int, lowest: float) -> np.ndarray:
+        # A dense product for each few neighbouring bands beats one product with the whole matrix, most of which is 0.
+        out = np.empty((self.n_frames, bands), np.float32)
+        for band in mel_bands(self.framing, bands, lowest):
+            _multiply(self.power, band, out)
+        return out
+
+    @property
+    def _voiced_bins(self) -> int:
+        wanted = 4000 * self.framing.frame_length / self.framing.sample_rate
+        return min(self.framing.frame_length // 2, 1 << int(np.ceil(np.log2(max(wanted, 2)))))
+
+
+@cache
+def hann(length: int) -> np.ndarray:
+    """The periodic Hann window."""
+    return scipy.signal.windows.hann(length, sym=False).astype(np.float32)
+
+
+def decibels(power: np.ndarray) -> np.ndarray:
+    """10 log10 of a power, floored at −100 dB."""
+    level = power + TINY
+    np.log(level, out=level)
+    level *= np.float32(10 / np.log(10))
+    return level
+
+
+def _multiply(power: np.ndarray, band: Band, out: np.ndarray) -> None:
+    np.matmul(power[:, band.bins], band.weights, out=out[:, band.columns])
+
+
+@cache
+def _window_bias(frame_length: int, n_lags: int) -> np.ndarray:
+    """The inverse of the window's own autocorrelation at each lag, at most 10."""
+    window = hann(frame_length).astype(float)
+    own = np.fft.irfft(np.abs(np.fft.rfft(window, 2 * frame_length)) ** 2)[:frame_length]
+    lags = np.arange(n_lags) * frame_length / (2 * n_lags)
+    return (1 / np.maximum(np.interp(lags, np.arange(frame_length), own / own[0]), 0.1)).astype(np.float32)

@@ -29,6 +29,17 @@ from audioclass.plugins import validation
 from audioclass.plugins.manifests import MANIFEST, Offer, describe, read_manifest
 
 BUILTINS = (
+    "audioclass.descriptors.cepstral",
+    "audioclass.descriptors.chroma",
+    "audioclass.descriptors.contrast",
+    "audioclass.descriptors.energy",
+    "audioclass.descriptors.harmonicity",
+    "audioclass.descriptors.mel",
+    "audioclass.descriptors.octaves",
+    "audioclass.descriptors.onsets",
+    "audioclass.descriptors.prediction",
+    "audioclass.descriptors.spectral",
+    "audioclass.descriptors.temporal",
     "audioclass.kernels.gaussian",
     "audioclass.kernels.linear",
     "audioclass.kernels.polynomial",

@@ -11,7 +11,7 @@ from audioclass.descriptors.spectra import Spectra
 from audioclass.testing.laws import COMMON, Law, repeated, require, require_close
 
 FRAMING = Framing(sample_rate=16000, frame_length=512, hop_length=160)
-VIEWS = ("frames", "spectrum", "power", "magnitude", "frequencies")
+VIEWS = ("samples", "spectrum", "power", "magnitude", "log_power", "cumulated", "chroma", "autocorrelation")
 
 
 def _signals() -> dict[str, np.ndarray]:

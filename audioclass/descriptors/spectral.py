@@ -1,0 +1,178 @@
+"""The shape of the spectrum: moments, tilt, roll-off, flux, flatness, crest and irregularity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.contracts import Descriptor, Spectra
+from audioclass.data import Framing
+from audioclass.descriptors.filters import octave_edges, octave_matrix
+from audioclass.descriptors.spectra import TINY
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import check_parameters, parameter
+
+SMALLEST_VARIANCE = 1e-7  # of a spectrum that is one line, in squared parts of the Nyquist frequency
+
+
+@dataclass(frozen=True)
+class SpectralMoments:
+    """Centroid and spread of the power in parts of the Nyquist frequency, its skewness, log(1 + kurtosis)."""
+
+    name: ClassVar[str] = "spectral_moments"
+
+    def columns(self, framing: Framing) -> list[str]:
+        """Four moments."""
+        return ["centroid", "spread", "spectral_skewness", "spectral_kurtosis"]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """With p_k = |X_k|²/Σ|X|² and f from 0 to 1: Σpf, √Σp(f−c)², Σp(f−c)³/s³, log(1 + Σp(f−c)⁴/s⁴)."""
+        # float64: central moments from raw ones lose four digits and more for narrow spectra
+        raw = spectra.power.astype(np.float64) @ _powers_of_frequency(spectra.framing)
+        m1, m2, m3, m4 = (raw[:, 1:] / (raw[:, :1] + TINY)).T
+        variance = np.maximum(m2 - m1**2, SMALLEST_VARIANCE)
+        third = m3 - 3 * m1 * m2 + 2 * m1**3
+        fourth = np.maximum(m4 - 4 * m1 * m3 + 6 * m1**2 * m2 - 3 * m1**4, 0)
+        moments = [m1, np.sqrt(variance), third / variance**1.5, np.log1p(fourth / variance**2)]
+        return np.stack(moments, axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class SpectralTilt:
+    """How the magnitude falls: its centroid, the slope of its regression line, and its decrease from the first bin."""
+
+    name: ClassVar[str] = "spectral_tilt"
+
+    def columns(self, framing: Framing) -> list[str]:
+        """Three values."""
+        return ["magnitude_centroid", "slope", "decrease"]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """With a_k = |X_k|/Σ|X|, f from 0 to 1: Σaf; Σ(f−f̄)a / Σ(f−f̄)²; Σ_{k≥1}(a_k − a_0)/k / Σ_{k≥1}a_k."""
+        sums = spectra.magnitude @ _tilt_matrix(spectra.framing)
+        total = sums[:, 0] + np.float32(1e-5)
+        first = spectra.magnitude[:, 0]
+        harmonic = _tilt_matrix(spectra.framing)[:, 3].sum()
+        decrease = (sums[:, 3] - first * harmonic) / (total - first)
+        return np.stack([sums[:, 1] / total, sums[:, 2] / total, decrease], axis=1)
+
+
+@dataclass(frozen=True)
+class RollOff:
+    """log2(1 + bin) of the frequencies below which given parts of the power lie; 0 in digital silence."""
+
+    name: ClassVar[str] = "roll_off"
+    parts: tuple[float, ...] = parameter((0.85, 0.95), above=0.0, high=1.0, help="parts of the power")
+    __post_init__ = check_parameters
+
+    def columns(self, framing: Framing) -> list[str]:
+        """One for each part."""
+        return [f"roll_off_{part:g}" for part in self.parts]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """The first bin k at which Σ_{i≤k}|X_i|² ≥ part · Σ|X|²."""
+        total = spectra.cumulated[:, -1:]
+        bins = [(spectra.cumulated >= np.float32(part) * total).argmax(axis=1) for part in self.parts]
+        return np.log2(1 + np.stack(bins, axis=1)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Flux:
+    """Change of the spectrum since the frame before: Σ|a_t − a_{t−1}| of magnitudes that sum to one; 0 at the start."""
+
+    name: ClassVar[str] = "flux"
+    context: ClassVar[int] = 1
+
+    def columns(self, framing: Framing) -> list[str]:
+        """One value, from 0 to 2."""
+        return ["flux"]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """Differences of neighbouring rows."""
+        unit = spectra.magnitude / (spectra.magnitude.sum(axis=1, keepdims=True) + np.float32(1e-5))
+        flux = np.zeros((len(unit), 1), np.float32)
+        change = unit[1:] - unit[:-1]
+        flux[1:, 0] = np.abs(change, out=change).sum(axis=1)
+        return flux
+
+
+@dataclass(frozen=True)
+class Flatness:
+    """How noise-like the spectrum is: log of geometric over arithmetic mean of the power, overall and per octave."""
+
+    name: ClassVar[str] = "flatness"
+
+    def columns(self, framing: Framing) -> list[str]:
+        """One for the whole and one for each octave band."""
+        return ["flatness", *_octave_names("flatness", framing)]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """mean(log p) − log(mean p): 0 for a flat spectrum, far below for a line."""
+        octaves = octave_matrix(spectra.framing)
+        mean = spectra.power.mean(axis=1, keepdims=True)
+        whole = spectra.log_power.mean(axis=1, keepdims=True) - np.log(mean + TINY)
+        return np.concatenate([whole, spectra.log_power @ octaves - np.log(spectra.power @ octaves + TINY)], axis=1)
+
+
+@dataclass(frozen=True)
+class Crest:
+    """How peaked the spectrum is: log of maximum over mean of the power, overall and per octave band."""
+
+    name: ClassVar[str] = "crest"
+
+    def columns(self, framing: Framing) -> list[str]:
+        """One for the whole and one for each octave band."""
+        return ["crest", *_octave_names("crest", framing)]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """log(max p) − log(mean p), 0 for a flat spectrum."""
+        octaves = octave_matrix(spectra.framing)
+        peaks = np.maximum.reduceat(spectra.log_power, octave_edges(spectra.framing)[:-1], axis=1)
+        mean = np.log(spectra.power.mean(axis=1, keepdims=True) + TINY)
+        whole = peaks.max(axis=1, keepdims=True) - mean
+        return np.concatenate([whole, peaks - np.log(spectra.power @ octaves + TINY)], axis=1)
+
+
+@dataclass(frozen=True)
+class Irregularity:
+    """Jaggedness of the spectrum (Jensen): Σ(a_k − a_{k+1})² / Σa_k², from 0 to 2."""
+
+    name: ClassVar[str] = "irregularity"
+
+    def columns(self, framing: Framing) -> list[str]:
+        """One value."""
+        return ["irregularity"]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        """Differences of neighbouring bins; 0 in digital silence."""
+        change = np.diff(spectra.magnitude, axis=1)
+        return np.einsum("ij,ij->i", change, change)[:, None] / (spectra.total_power + TINY)
+
+
+def _octave_names(what: str, framing: Framing) -> list[str]:
+    return [f"{what}_octave_{i}" for i in range(len(octave_edges(framing)) - 1)]
+
+
+@cache
+def _powers_of_frequency(framing: Framing) -> np.ndarray:
+    frequency = np.linspace(0, 1, framing.frame_length // 2 + 1)
+    return frequency[:, None] ** np.arange(5)
+
+
+@cache
+def _tilt_matrix(framing: Framing) -> np.ndarray:
+    """(n_bins, 4): sum, mean frequency, regression slope on frequency, and sum of a_k/k."""
+    n_bins = framing.frame_length // 2 + 1
+    frequency = np.linspace(0, 1, n_bins)
+    centred = frequency - frequency.mean()
+    harmonic = np.concatenate([[0.0], 1 / np.arange(1, n_bins)])
+    return np.stack([np.ones(n_bins), frequency, centred / (centred**2).sum(), harmonic], axis=1).astype(np.float32)
+
+
+@hookimpl
+def register_descriptors() -> list[type[Descriptor]]:
+    """The shape of the spectrum, each part by itself."""
+    return [SpectralMoments, SpectralTilt, RollOff, Flux, Flatness, Crest, Irregularity]
