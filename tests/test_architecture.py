@@ -30,6 +30,7 @@ THIRD_PARTIES = {
     "plugins": {"pluggy"},
     "audio": {"soundfile", "soxr"},
     "descriptors": {"scipy", "librosa"},
+    "pooling": {"scipy"},
     "trainers": {"sklearn"},
     "calibrators": {"sklearn"},
     "evaluation": {"sklearn"},

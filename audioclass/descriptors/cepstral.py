@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
+import scipy.fft
 
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
@@ -33,17 +33,9 @@ class Mfcc:
         return [f"mfcc_{i}" for i in range(self.coefficients)]
 
     def frames(self, spectra: Spectra) -> np.ndarray:
-        """One matrix product."""
-        return spectra.log_mel(self.bands, self.lowest) @ cosines(self.bands, self.coefficients)
-
-
-@cache
-def cosines(length: int, count: int) -> np.ndarray:
-    """(length, count): the first columns of the orthonormal cosine transform, type II."""
-    angles = np.pi / length * np.outer(np.arange(length) + 0.5, np.arange(count))
-    basis = np.cos(angles) * np.sqrt(2 / length)
-    basis[:, 0] /= np.sqrt(2)
-    return basis.astype(np.float32)
+        """scipy's transform, type II."""
+        levels = spectra.log_mel(self.bands, self.lowest)
+        return scipy.fft.dct(levels, norm="ortho", axis=1)[:, : self.coefficients]
 
 
 @hookimpl

@@ -44,6 +44,11 @@ BUILTINS = (
     "audioclass.kernels.linear",
     "audioclass.kernels.polynomial",
     "audioclass.kernels.tanh",
+    "audioclass.pooling.cepstra",
+    "audioclass.pooling.levels",
+    "audioclass.pooling.modulation",
+    "audioclass.pooling.patterns",
+    "audioclass.pooling.statistics",
 )
 RESTRICT = "AUDIOCLASS_PLUGINS"
 STRICT = "AUDIOCLASS_STRICT"

@@ -1,0 +1,125 @@
+"""Modulation: how fast the bands of a window rise and fall."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+import scipy.fft
+
+from audioclass.contracts import Pooling
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import check_parameters, parameter
+from audioclass.pooling import tracks
+
+SHORTEST = 2.0  # seconds: shorter windows are padded to it, so that every modulation band holds a bin
+FLOOR = np.float32(1e-2)  # of a modulation energy in squared decibels
+FOUR_HERTZ = (2.8, 5.6)  # the octave around the rate of syllables
+
+
+@dataclass(frozen=True)
+class ModulationSpectrum:
+    """Energy of the level of each mel band in log-spaced bands of modulation frequency, as a logarithm."""
+
+    name: ClassVar[str] = "modulation_spectrum"
+    bands: int = parameter(32, low=1, high=512, help="bands of frequency, merged from the descriptor's")
+    rates: int = parameter(10, low=1, high=64, help="bands of modulation frequency")
+    slowest: float = parameter(0.5, above=0.0, help="lower edge of the first, in hertz")
+    fastest: float = parameter(50.0, above=0.0, help="upper edge of the last, in hertz, at most half the frame rate")
+    depth: float = tracks.depth_parameter()
+
+    __post_init__ = check_parameters
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """Each band with the number of the modulation band."""
+        bands = tracks.numbered(columns, min(self.bands, len(columns)))
+        return tracks.suffixed(bands, [f"rate{i}" for i in range(self.rates)])
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """log of the mean power of the spectrum over time in each modulation band, the mean level taken out."""
+        levels = tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
+        return np.log(_energies(levels, frame_rate, _edges(self.rates, self.slowest, self.fastest, frame_rate)) + FLOOR)
+
+
+@dataclass(frozen=True)
+class FourHertz:
+    """Share of the modulation between 0.5 and 25 Hz that lies around 4 Hz, the rate of syllables, as a logarithm."""
+
+    name: ClassVar[str] = "four_hertz"
+    bands: int = parameter(8, low=1, high=512, help="bands of frequency, merged from the descriptor's")
+    depth: float = tracks.depth_parameter()
+
+    __post_init__ = check_parameters
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """One for each band."""
+        return tracks.suffixed(tracks.numbered(columns, min(self.bands, len(columns))), ["4hz"])
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """log of the energy from 2.8 to 5.6 Hz, minus log of that from 0.5 to 25 Hz."""
+        levels = tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
+        near = _energies(levels, frame_rate, np.array(FOUR_HERTZ)) + FLOOR
+        return np.log(near / (_energies(levels, frame_rate, np.array([0.5, 25.0])) + FLOOR))
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """Modulation spectrum and autocorrelation of the loudness envelope, of all bands and of each quarter of them."""
+
+    name: ClassVar[str] = "rhythm"
+    rates: int = parameter(20, low=1, high=64, help="bands of modulation frequency from 0.5 to 50 Hz")
+    lags: int = parameter(24, low=1, high=128, help="log-spaced lags of the autocorrelation")
+    longest: float = parameter(2.0, above=0.0, help="longest lag, in seconds")
+    depth: float = tracks.depth_parameter()
+    envelopes: ClassVar[tuple[str, ...]] = ("whole", "quarter0", "quarter1", "quarter2", "quarter3")
+
+    __post_init__ = check_parameters
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """Envelopes with the numbers of modulation bands, then of lags."""
+        names = self.envelopes[: 1 + min(4, len(columns))]
+        rates = tracks.suffixed(names, [f"rate{i}" for i in range(self.rates)])
+        return rates + [f"{name}_lag{i}" for name in names for i in range(self.lags)]
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """Autocorrelations are those of the envelopes without their mean, 1 at lag 0; 0 at lags beyond the window."""
+        quarters = tracks.merge_bands(tracks.level_free(windows, self.depth), 4)
+        envelopes = np.concatenate([quarters.mean(axis=2, keepdims=True), quarters], axis=2)
+        rates = np.log(_energies(envelopes, frame_rate, _edges(self.rates, 0.5, 50.0, frame_rate)) + FLOOR)
+        lags = np.geomspace(2, max(self.longest * frame_rate, 2), self.lags).round().astype(int)
+        return np.concatenate([rates, tracks.flat(_autocorrelations(envelopes, lags))], axis=1)
+
+
+def _edges(rates: int, slowest: float, fastest: float, frame_rate: float) -> np.ndarray:
+    return np.geomspace(slowest, max(min(fastest, frame_rate / 2), 1.01 * slowest), rates + 1)
+
+
+def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray) -> np.ndarray:
+    """(n_windows, n_bands · d): mean power over time of each column between neighbouring edges, in hertz."""
+    n_frames = levels.shape[1]
+    size = scipy.fft.next_fast_len(max(n_frames, int(SHORTEST * frame_rate)), real=True)
+    moving = (levels - levels.mean(axis=1, keepdims=True)).transpose(0, 2, 1)
+    spectrum = scipy.fft.rfft(moving, size, axis=2)
+    power = (spectrum.real**2 + spectrum.imag**2) / np.float32(n_frames)
+    last = power.shape[2] - 1
+    at = np.minimum(np.searchsorted(np.arange(last + 1) * frame_rate / size, edges), last)
+    bands = [power[:, :, a : max(a + 1, b)].mean(axis=2) for a, b in pairwise(at)]
+    return np.concatenate(bands, axis=1)
+
+
+def _autocorrelations(envelopes: np.ndarray, lags: np.ndarray) -> np.ndarray:
+    """(n_windows, d, n_lags)."""
+    moving = (envelopes - envelopes.mean(axis=1, keepdims=True)).transpose(0, 2, 1)
+    size = scipy.fft.next_fast_len(moving.shape[2] + int(lags[-1]) + 1, real=True)
+    spectrum = scipy.fft.rfft(moving, size, axis=2)
+    found = scipy.fft.irfft(spectrum.real**2 + spectrum.imag**2, size, axis=2)
+    return found[:, :, lags] / (found[:, :, :1] + np.float32(1e-3))
+
+
+@hookimpl
+def register_poolings() -> list[type[Pooling]]:
+    """Modulation and rhythm."""
+    return [ModulationSpectrum, FourHertz, Rhythm]
