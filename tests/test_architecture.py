@@ -19,7 +19,7 @@ TABLE = (
     {"contracts"},
     {"hookspecs"},
     {*ROOMS, "audio", "evaluation"},
-    {"learning", "model", "index", "testing"},
+    {"learning", "model", "index", "extraction", "testing"},
     {"plugins"},
     {"engine"},
     {"cli"},
@@ -35,6 +35,7 @@ THIRD_PARTIES = {
     "calibrators": {"sklearn"},
     "evaluation": {"sklearn"},
     "learning": {"joblib"},
+    "extraction": {"joblib", "pyarrow"},
     "index": {"pyarrow", "duckdb"},
     "cli": {"typer", "rich"},
 }

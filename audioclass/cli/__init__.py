@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from audioclass import __version__
-from audioclass.cli import plugins, screen
+from audioclass.cli import extract, plugins, screen
 from audioclass.errors import AudioclassError
 
 app = typer.Typer(
@@ -22,6 +22,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command(
+    epilog=screen.examples(
+        "audioclass extract talk.wav",
+        "audioclass extract recordings/ --recipe environment -o features.npz --jobs 0",
+        "ffmpeg -i film.mkv -f wav - | audioclass extract - -o film.csv",
+    )
+)(extract.extract)
+app.command(epilog=screen.examples("audioclass recipes", "audioclass recipes environment > mine.toml"))(extract.recipes)
 app.add_typer(plugins.app)
 
 

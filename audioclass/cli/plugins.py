@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audioclass.cli import screen
+from audioclass.cli.options import Json
 from audioclass.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ Kind = Annotated[
     str | None, typer.Option("--kind", help="Only pieces of this kind, such as kernel.", autocompletion=_known_kinds)
 ]
 Name = Annotated[str, typer.Argument(help="Name of a piece.", show_default=False, autocompletion=_known_names)]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Strict = Annotated[
     bool, typer.Option("--strict", envvar="AUDIOCLASS_STRICT", help="Fail if any plugin is in quarantine.")
 ]

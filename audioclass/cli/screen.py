@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
+
+SHORTEST_LOOK = 0.2  # seconds between two drawings of the progress inside a recording
 
 
 def out(text: str) -> None:
@@ -44,6 +48,43 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         drawn.add_row(*row)
     Console(markup=False, highlight=False).print(drawn)
+
+
+class Progress:
+    """Where a long work stands, on a terminal's standard error; silent elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._shown = total, 0, 0.0
+        self._is_shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._draw("")
+
+    def advance(self, name: str) -> None:
+        """One more of them is done."""
+        self._done += 1
+        self._draw(f"{self._done} of {self._total}: {name}")
+
+    def inside(self, seconds: float, total: float | None) -> None:
+        """So many seconds of the recording at hand are done."""
+        if time.monotonic() - self._shown > SHORTEST_LOOK:
+            share = f" of {total:.0f} s, {100 * seconds / total:.0f} %" if total else " s"
+            self._draw(f"{self._done + 1} of {self._total}: {seconds:.0f}{share}")
+
+    def _draw(self, text: str) -> None:
+        if self._is_shown:
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write("\r\033[K" + text[:width])
+            sys.stderr.flush()
+            self._shown = time.monotonic()
+
+
+def progress(total: int) -> Progress:
+    """Progress over so many recordings, and inside each."""
+    return Progress(total)
 
 
 def examples(*commands: str) -> str:

@@ -101,7 +101,7 @@ def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray) -> np.nd
     """(n_windows, n_bands · d): mean power over time of each column between neighbouring edges, in hertz."""
     n_frames = levels.shape[1]
     size = scipy.fft.next_fast_len(max(n_frames, int(SHORTEST * frame_rate)), real=True)
-    moving = (levels - levels.mean(axis=1, keepdims=True)).transpose(0, 2, 1)
+    moving = tracks.centred(levels)[0].transpose(0, 2, 1)
     spectrum = scipy.fft.rfft(moving, size, axis=2)
     power = (spectrum.real**2 + spectrum.imag**2) / np.float32(n_frames)
     last = power.shape[2] - 1
@@ -112,7 +112,7 @@ def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray) -> np.nd
 
 def _autocorrelations(envelopes: np.ndarray, lags: np.ndarray) -> np.ndarray:
     """(n_windows, d, n_lags)."""
-    moving = (envelopes - envelopes.mean(axis=1, keepdims=True)).transpose(0, 2, 1)
+    moving = tracks.centred(envelopes)[0].transpose(0, 2, 1)
     size = scipy.fft.next_fast_len(moving.shape[2] + int(lags[-1]) + 1, real=True)
     spectrum = scipy.fft.rfft(moving, size, axis=2)
     found = scipy.fft.irfft(spectrum.real**2 + spectrum.imag**2, size, axis=2)

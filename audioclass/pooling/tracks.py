@@ -52,16 +52,26 @@ def cepstra(windows: np.ndarray, coefficients: int) -> np.ndarray:
     return scipy.fft.dct(windows, norm="ortho", axis=2)[:, :, :coefficients]
 
 
+def centred(windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values minus their mean over time, and that mean, (n_windows, 1, d).
+
+    The first frame is subtracted first: a track that does not move gives exact zeros, not rounding noise that a
+    normalisation by rank would blow up to a feature.
+    """
+    moved = windows - windows[:, :1]
+    mean = moved.mean(axis=1, keepdims=True)
+    return moved - mean, mean + windows[:, :1]
+
+
 def moments(windows: np.ndarray, order: int) -> list[np.ndarray]:
     """Mean, deviation, skewness and log(1 + kurtosis) over time, as many as `order`; (n_windows, d) each."""
-    mean = windows.mean(axis=1)
-    centred = windows - mean[:, None]
-    square = centred * centred
+    moving, mean = centred(windows)
+    square = moving * moving
     variance = square.mean(axis=1) + SMALLEST_VARIANCE
-    found = [mean, np.sqrt(variance)]
+    found = [mean[:, 0], np.sqrt(variance)]
     if order > 2:
-        centred *= square
-        found.append(centred.mean(axis=1) / (variance * found[1]))
+        moving *= square
+        found.append(moving.mean(axis=1) / (variance * found[1]))
     if order > 3:
         square *= square
         found.append(np.log1p(square.mean(axis=1) / (variance * variance)))
@@ -70,7 +80,7 @@ def moments(windows: np.ndarray, order: int) -> list[np.ndarray]:
 
 def percentiles(windows: np.ndarray, percents: Sequence[float]) -> list[np.ndarray]:
     """Order statistics over time, linear between neighbours; (n_windows, d) each."""
-    ranked = np.ascontiguousarray(windows.transpose(0, 2, 1))
+    ranked = np.array(windows.transpose(0, 2, 1), order="C")
     ranked.sort(axis=2)
     last = ranked.shape[2] - 1
     found = []

@@ -1,0 +1,179 @@
+"""Any recording becomes float32 samples, a bounded number at a time; what cannot is one line with its name.
+
+| what comes | what happens |
+| --- | --- |
+| WAV, FLAC, Ogg, Opus, MP3, AIFF, AU, CAF, W64, RF64 and what else libsndfile knows | decoded by it |
+| m4a, aac, video | decoded by ffmpeg, or by PyAV where ffmpeg is not installed; else the line names the fix |
+| WAV, RF64, W64 or AU on a pipe | decoded while it comes, with the bits of the file |
+| MP3 that states no length, in a file or on a pipe | decoded while it comes: libsndfile would go by a guess |
+| aac, MPEG-TS, Matroska, FLV on a pipe | decoded by ffmpeg while it comes; without ffmpeg as below |
+| anything else on a pipe | kept in a temporary file first, then as any file |
+| below 8 kHz or above 192 kHz, more than 32 channels | error |
+| no samples; one sample | error; one block of one sample |
+| ends before its stated length (5 ms less is accepted, 1 s for m4a and Matroska) | its samples, then an error |
+| states less than it holds | what it states |
+| states no length (Ogg, aac, MPEG-TS, MP3 without Xing header, a placeholder from a pipe) | what is there |
+| damaged in the middle | the blocks before, then an error that says where |
+| NaN or infinite | error with the index of the sample; values beyond ±1 are kept |
+| missing, empty, directory, pipe or device by name, text, not permitted | error |
+"""
+
+from __future__ import annotations
+
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import numpy as np
+
+from audioclass.audio.foreign import ffmpeg_sound, foreign_sound, has_ffmpeg
+from audioclass.audio.sndfile import is_untagged_mpeg, libsndfile_sound, mpeg_sound
+from audioclass.audio.source import Source
+from audioclass.audio.streams import Sound, Unreadable, plain_sound
+from audioclass.errors import AudioFileError
+
+SAMPLE_RATES = (8000, 192000)
+MOST_CHANNELS = 32
+HEAD = 4096
+# aac (ADTS), MPEG-TS, Matroska and WebM, FLV: they can be decoded from any beginning on.
+LIVE_FORMATS = (b"\xff\xf0", b"\xff\xf1", b"\xff\xf8", b"\xff\xf9", b"\x47", b"\x1a\x45\xdf\xa3", b"FLV")
+CONTROL = frozenset(range(32)) - frozenset(b"\t\n\f\r")
+
+
+class Decoder:
+    """An open recording: `blocks()` gives its samples once; `position` of `declared` samples tells how far it is.
+
+    `declared` is None where nothing states a length. It is a context manager; closing it early is fine.
+    """
+
+    def __init__(self, name: str, sound: Sound, stack: ExitStack) -> None:
+        self.name = name
+        self.sample_rate = sound.sample_rate
+        self.channels = sound.channels
+        self.declared = sound.declared
+        self.position = 0
+        self._sound = sound
+        self._stack = stack
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release files, pipes and programs."""
+        self._stack.close()
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Float32 arrays of (n, channels), n from 1 to a bound that does not depend on the recording."""
+        try:
+            for array in self._sound.arrays:
+                self._check_finite(array)
+                self.position += len(array)
+                yield array
+        except (Unreadable, OSError) as error:
+            raise AudioFileError(f"{self.name}: damaged after {self._progress()}: {error}") from error
+        self._check_length()
+
+    def _progress(self) -> str:
+        held = f"{self.position / self.sample_rate:.2f} s"
+        return f"{held} of the {self.declared / self.sample_rate:.2f} s it declares" if self.declared else held
+
+    def _check_finite(self, array: np.ndarray) -> None:
+        finite = np.isfinite(array)
+        if not finite.all():
+            sample = self.position + int(np.argmin(finite.all(axis=1)))
+            raise AudioFileError(f"{self.name}: sample {sample} is not a number")
+
+    def _check_length(self) -> None:
+        if self.position == 0:
+            raise AudioFileError(f"{self.name}: holds no samples")
+        missing = (self.declared or 0) - self.position
+        if missing > self._sound.tolerance * self.sample_rate:
+            raise AudioFileError(f"{self.name}: ends after {self._progress()}")
+
+
+def open_audio(source: Path | str | BinaryIO) -> Decoder:
+    """Open a path, `"-"` for standard input, or a binary stream; see the table above for every outcome."""
+    name = _name(source)
+    try:
+        with ExitStack() as stack:
+            sound = _sound_of(source, stack)
+            _check_limits(sound)
+            return Decoder(name, sound, stack.pop_all())
+    except Unreadable as error:
+        raise AudioFileError(f"{name}: {error}") from error
+    except OSError as error:
+        raise AudioFileError(f"{name}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _name(source: Path | str | BinaryIO) -> str:
+    if not isinstance(source, Path | str):
+        return "the stream"
+    name = "standard input" if source == "-" else str(source)
+    return name if name.isprintable() else repr(name)
+
+
+def _sound_of(source: Path | str | BinaryIO, stack: ExitStack) -> Sound:
+    if source == "-":
+        return _stream_sound(_standard_input(), stack)
+    return _file_sound(Path(source), stack) if isinstance(source, Path | str) else _stream_sound(source, stack)
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise Unreadable("is closed")
+    # Unbuffered, because a thread that waits on the buffered one would keep Python from ending.
+    return getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
+
+
+def _check_limits(sound: Sound) -> None:
+    lowest, highest = SAMPLE_RATES
+    if not lowest <= sound.sample_rate <= highest:
+        raise Unreadable(f"sample rate {sound.sample_rate} Hz, must be from {lowest} to {highest} Hz")
+    if sound.channels > MOST_CHANNELS:
+        raise Unreadable(f"{sound.channels} channels, must be from 1 to {MOST_CHANNELS}")
+
+
+def _stream_sound(stream: BinaryIO, stack: ExitStack) -> Sound:
+    source = Source(stream)
+    head = source.peek(HEAD)
+    if sound := plain_sound(source):
+        return sound
+    if is_untagged_mpeg(head):
+        return mpeg_sound(source, stack)
+    if head.startswith(LIVE_FORMATS) and not _is_text(head) and has_ffmpeg():
+        return ffmpeg_sound("pipe:0", source.feed(stack), stack)
+    return _file_sound(source.spool(stack), stack)
+
+
+def _file_sound(path: Path, stack: ExitStack) -> Sound:
+    _check_is_file(path.stat().st_mode)
+    file = stack.enter_context(path.open("rb", buffering=0))
+    head = file.read(HEAD)
+    if not head:
+        raise Unreadable("is empty, must hold audio")
+    file.seek(0)
+    if sound := libsndfile_sound(file, stack):
+        return sound
+    if _is_text(head):
+        raise Unreadable("holds text, must hold audio")
+    file.seek(0)
+    return foreign_sound(path, file, stack)
+
+
+def _check_is_file(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise Unreadable("is a directory, must be a file")
+    if stat.S_ISFIFO(mode):
+        raise Unreadable("is a pipe, must be a file or '-' for standard input")
+    if not stat.S_ISREG(mode):
+        raise Unreadable("is a device, must be a file or '-' for standard input")
+
+
+def _is_text(head: bytes) -> bool:
+    return CONTROL.isdisjoint(head)

@@ -1,0 +1,54 @@
+"""Digital silence at the ends of a recording: left out while the samples stream by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+QUIETEST = np.float32(1.5 / 32768)  # one and a half steps of 16 bits: zeros, and the dither around them
+
+
+class Trimmed:
+    """Mono arrays without what is silent at both ends; `leading` samples were left out before the first.
+
+    At the end no more than `longest` samples are left out, for they have to be held until a sound or the end comes. A
+    recording that is all silence is one sample of it.
+    """
+
+    def __init__(self, arrays: Iterable[np.ndarray], longest: int) -> None:
+        self.leading = 0
+        self._arrays = arrays
+        self._longest = longest
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        """The arrays, cut where silence is; the samples do not depend on how they were cut before."""
+        arrays = iter(self._arrays)
+        sounding = self._skip_silence(arrays)
+        if sounding is None:
+            self.leading = 0
+            yield np.zeros(1, np.float32)
+            return
+        held = np.empty(0, np.float32)
+        for array in _chained(sounding, arrays):
+            held = np.concatenate([held, array]) if len(held) else array
+            loud = np.flatnonzero(np.abs(array) > QUIETEST)
+            n_silent = len(array) - 1 - int(loud[-1]) if len(loud) else len(held)
+            released = len(held) - min(n_silent, self._longest)
+            if released:
+                yield held[:released]
+                held = held[released:]
+
+    def _skip_silence(self, arrays: Iterator[np.ndarray]) -> np.ndarray | None:
+        for array in arrays:
+            loud = np.flatnonzero(np.abs(array) > QUIETEST)
+            if len(loud):
+                self.leading += int(loud[0])
+                return array[loud[0] :]
+            self.leading += len(array)
+        return None
+
+
+def _chained(first: np.ndarray, rest: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+    yield first
+    yield from rest

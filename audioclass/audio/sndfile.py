@@ -1,0 +1,104 @@
+"""What libsndfile reads, with the lengths that it corrects in silence and the MP3 lengths that it guesses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import BinaryIO
+
+import numpy as np
+import soundfile
+
+from audioclass.audio.source import Source
+from audioclass.audio.streams import Sound, Unreadable, plain_sound, sample_bytes
+
+LONGEST_BLOCK = 65536
+MPEG_FRAME = 1152
+MPEG_HEAD = 4096
+LENGTH_TAGS = (b"Xing", b"Info", b"VBRI")
+OTHER_DECODER = (1, 4)  # error codes: the format, or the encoding in it, is not known
+UNKNOWN_LENGTH = 1 << 62
+
+
+class _Forward(soundfile.SoundFile):
+    """Reads on without seeking to where it already is, which damaged files do not survive."""
+
+    def seekable(self) -> bool:
+        return False
+
+
+def libsndfile_sound(file: BinaryIO, stack: ExitStack) -> Sound | None:
+    """The sound of an unbuffered file at its beginning, or None if libsndfile does not know its format."""
+    stated, untagged_start = sample_bytes(Source(file)), _untagged_start(file)
+    file.seek(0)
+    try:
+        sound = stack.enter_context(_Forward(file.fileno(), closefd=False))
+    except soundfile.LibsndfileError as error:
+        if error.code in OTHER_DECODER:
+            return None
+        raise _unreadable(error) from error
+    if sound.format == "MP3" and untagged_start is not None:
+        file.seek(untagged_start)
+        return mpeg_sound(Source(file), stack)
+    if sound.frames == 0:  # it takes the placeholder of an unfinished recording for its length
+        file.seek(0)
+        return plain_sound(Source(file)) or Sound(sound.samplerate, sound.channels, 0, iter(()))
+    return Sound(sound.samplerate, sound.channels, _declared(sound.frames, stated, file), _read(sound))
+
+
+def mpeg_sound(source: Source, stack: ExitStack) -> Sound:
+    """MPEG audio that states no length; libsndfile guesses one from a file and stops there, but not from a pipe."""
+    reader = source.feed(stack)
+    try:
+        sound = stack.enter_context(_Forward(reader, closefd=False))
+    except soundfile.LibsndfileError as error:
+        raise _unreadable(error) from error
+    return Sound(sound.samplerate, sound.channels, None, _read_mpeg(sound, reader))
+
+
+def is_untagged_mpeg(head: bytes) -> bool:
+    """Whether a stream begins with a frame of MPEG layer II or III and has no tag that states its length."""
+    synchronised = head[:1] == b"\xff" and head[1:2] >= b"\xe0" and (head[1] >> 1 & 3) in (1, 2)
+    return synchronised and not any(tag in head for tag in LENGTH_TAGS)
+
+
+def _untagged_start(file: BinaryIO) -> int | None:
+    """Where the first frame of an MP3 file that states no length begins: past what an ID3 tag holds."""
+    file.seek(0)
+    tag = file.read(10).ljust(10, b"\0")
+    size = sum((byte & 0x7F) << shift for byte, shift in zip(tag[6:], (21, 14, 7, 0), strict=True))
+    start = file.seek(10 + size if tag[:3] == b"ID3" else 0)
+    return start if is_untagged_mpeg(file.read(MPEG_HEAD)) else None
+
+
+def _declared(frames: int, stated: tuple[int, int | None] | None, file: BinaryIO) -> int | None:
+    """What the header states, where libsndfile has put what the file holds in its place."""
+    if frames >= UNKNOWN_LENGTH:
+        return None
+    offset, size = stated or (0, None)
+    held = os.fstat(file.fileno()).st_size - offset
+    return round(frames * size / held) if size is not None and 0 < held < size else frames
+
+
+def _read(sound: soundfile.SoundFile) -> Iterator[np.ndarray]:
+    try:
+        while len(array := sound.read(LONGEST_BLOCK, dtype="float32", always_2d=True)):
+            yield array
+    except soundfile.LibsndfileError as error:
+        raise _unreadable(error) from error
+
+
+def _read_mpeg(sound: soundfile.SoundFile, reader: int) -> Iterator[np.ndarray]:
+    """Frame by frame: only the last, where a broadcast was cut, is lost."""
+    try:
+        while len(array := sound.read(MPEG_FRAME, dtype="float32", always_2d=True)):
+            yield array
+    except soundfile.LibsndfileError as error:
+        if os.read(reader, 1):
+            raise _unreadable(error) from error
+
+
+def _unreadable(error: soundfile.LibsndfileError) -> Unreadable:
+    said = error.error_string.removeprefix("Error : ").rstrip(".")
+    return Unreadable(f"libsndfile says: {said}")

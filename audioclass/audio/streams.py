@@ -1,0 +1,185 @@
+"""Plain samples (WAV, RF64, W64, AU) decoded while they come, with the bits that libsndfile gives for the same file.
+
+A length of 0, or one near 2 or 4 GiB, is what ffmpeg, sox and arecord write into a pipe before they know it: such a
+stream lasts until it ends.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from audioclass.audio.source import PIECE, Source
+
+LONGEST_HEAD = 1 << 20  # bytes that are kept until the format is known
+WAV_FORMATS = {(1, 8): "u1", (1, 16): "<i2", (1, 24): "<i3", (1, 32): "<i4", (3, 32): "<f4", (3, 64): "<f8"}
+AU_FORMATS = {2: ">i1", 3: ">i2", 4: ">i3", 5: ">i4", 6: ">f4", 7: ">f8"}
+EXTENSIBLE = 0xFFFE
+SUBFORMAT_TAIL = bytes.fromhex("000000001000800000aa00389b71")
+
+
+class Unreadable(Exception):
+    """Why a recording cannot be read, without its name: whoever knows the name adds it."""
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Audio about to be decoded: `arrays` gives float32 (n, channels) in turn.
+
+    `declared` is the number of samples per channel that the header states, None where it states none; holding
+    `tolerance` seconds less is no lie.
+    """
+
+    sample_rate: int
+    channels: int
+    declared: int | None
+    arrays: Iterator[np.ndarray]
+    tolerance: float = 0.005
+
+
+class _Layout(NamedTuple):
+    """How a container writes its chunks: bytes before the first, length of a name, type of a size, what it counts."""
+
+    prefix: int
+    name_length: int
+    size_type: str
+    counted: int
+    alignment: int
+
+
+_RIFF = _Layout(prefix=12, name_length=4, size_type="<I", counted=0, alignment=2)
+_LAYOUTS = {
+    b"RIFF": _RIFF,
+    b"RF64": _RIFF,
+    b"FORM": _RIFF._replace(size_type=">I"),
+    b"riff": _Layout(prefix=40, name_length=16, size_type="<Q", counted=24, alignment=8),
+}
+
+
+def plain_sound(source: Source) -> Sound | None:
+    """The sound of a stream of plain samples; None for anything else, with the source back at its beginning."""
+    sound = _au_sound(source) if source.peek(4) == b".snd" else _wav_sound(source)
+    if sound is None:
+        source.rewind()
+    return sound
+
+
+def sample_bytes(source: Source) -> tuple[int, int | None] | None:
+    """Where the samples of a WAV, RF64, W64, AIFF or AU file begin, and how many bytes its header states, if any."""
+    if source.peek(4) == b".snd":
+        _, offset, size = struct.unpack(">4sII", source.take(12).ljust(12, b"\0"))
+        return offset, _stated(size)
+    for name, size in _chunks(source):
+        if name in (b"data", b"SSND"):
+            return source.offset, size
+    return None
+
+
+def _wav_sound(source: Source) -> Sound | None:
+    form = None
+    for name, size in _chunks(source):
+        if name == b"fmt ":
+            form = _wav_form(source.take(min(size, 40)))
+            if form is None:
+                return None
+            source.forget()
+        if name in (b"data", b"SSND"):
+            return form and _sound(source, *form, size)
+        if form is None and source.offset + size > LONGEST_HEAD:
+            return None
+    if form is None:
+        return None
+    raise Unreadable("ends before its first sample")
+
+
+def _chunks(source: Source) -> Iterator[tuple[bytes, int | None]]:
+    """Name and size of each chunk, None for samples until the end; what is not taken of one is skipped."""
+    layout = _LAYOUTS.get(source.peek(4))
+    if layout is None:
+        return
+    whole = _size(source.take(layout.prefix).ljust(layout.prefix, b"\0"), layout)
+    header_size = layout.name_length + struct.calcsize(layout.size_type)
+    long_size = 0
+    while len(header := source.take(header_size)) == header_size:
+        name, size = header[:4], _size(header, layout) - layout.counted
+        end = source.offset + size + -size % layout.alignment
+        if name == b"ds64":
+            long_size = struct.unpack("<Q", source.take(16)[8:].ljust(8, b"\0"))[0]
+        if name == b"data":
+            size = long_size if size == 0xFFFFFFFF and long_size else size
+            nothing = size == 0 and _stated(whole) and whole > source.offset  # a length that counts what follows
+            size = 0 if nothing else _stated(size)
+        yield name, size
+        source.skip(end - source.offset)
+
+
+def _size(header: bytes, layout: _Layout) -> int:
+    return struct.unpack_from(layout.size_type, header, layout.name_length)[0]
+
+
+def _wav_form(chunk: bytes) -> tuple[int, int, str] | None:
+    """Sample rate, channels and sample type, or None for samples that are not plain."""
+    code, channels, rate, _, frame_size, bits = struct.unpack("<HHIIHH", chunk[:16].ljust(16, b"\0"))
+    if code == EXTENSIBLE and chunk[26:40] == SUBFORMAT_TAIL:
+        code = struct.unpack("<H", chunk[24:26])[0]
+    sample_type = WAV_FORMATS.get((code, bits))
+    return (rate, channels, sample_type) if sample_type and frame_size * 8 == bits * channels > 0 else None
+
+
+def _au_sound(source: Source) -> Sound | None:
+    header = source.take(24).ljust(24, b"\0")
+    _, offset, size, code, rate, channels = struct.unpack(">4s5I", header)
+    if code not in AU_FORMATS or channels == 0:
+        return None
+    source.forget()
+    source.skip(offset - len(header))
+    return _sound(source, rate, channels, AU_FORMATS[code], _stated(size))
+
+
+def _stated(size: int) -> int | None:
+    placeholder = size == 0 or 0x7FFF0000 <= size <= 0x80000000 or 0xFFFF0000 <= size <= 0xFFFFFFFF or size >= 1 << 62
+    return None if placeholder else size
+
+
+def _sound(source: Source, rate: int, channels: int, sample_type: str, size: int | None) -> Sound:
+    frame_size = channels * int(sample_type[-1])
+    declared = None if size is None else size // frame_size
+    return Sound(rate, channels, declared, _decoded(source, channels, sample_type, size))
+
+
+def _decoded(source: Source, channels: int, sample_type: str, size: int | None) -> Iterator[np.ndarray]:
+    frame_size = channels * int(sample_type[-1])
+    left, rest = math.inf if size is None else size, b""
+    while left > 0 and (data := source.piece(int(min(left, PIECE)))):
+        left -= len(data)
+        rest += data
+        whole = len(rest) // frame_size * frame_size
+        if whole:
+            yield _as_float(rest[:whole], sample_type).reshape(-1, channels)
+            rest = rest[whole:]
+    source.skip(math.inf)  # whoever writes the pipe may finish
+
+
+def _as_float(data: bytes, sample_type: str) -> np.ndarray:
+    if sample_type == "u1":
+        return (np.frombuffer(data, "u1").astype(np.float32) - 128) / 128
+    if sample_type[1:] == "i3":
+        data, sample_type = _widened(data, sample_type[0]), sample_type[0] + "i4"
+    samples = np.frombuffer(data, sample_type)
+    with np.errstate(over="ignore"):  # a double beyond float32 becomes infinite, and is reported as such
+        floats = samples.astype(np.float32, copy=False)
+    return floats if samples.dtype.kind == "f" else floats / np.float32(1 << (8 * samples.itemsize - 1))
+
+
+def _widened(data: bytes, order: str) -> bytes:
+    """Samples of 24 bits as those of 32, with an empty last byte."""
+    wide = np.zeros((len(data) // 3, 4), np.uint8)
+    wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
+    if order == ">":
+        wide = np.roll(wide, -1, axis=1)
+    return wide.tobytes()

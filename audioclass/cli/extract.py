@@ -1,0 +1,134 @@
+"""`audioclass extract` and `audioclass recipes`: recordings to a table of features."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from audioclass.cli import screen
+from audioclass.cli.options import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from audioclass.extraction.batch import Outcome
+    from audioclass.extraction.recipe import Recipe
+
+
+def extract(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
+    recipe: Annotated[
+        str, typer.Option("--recipe", help="Name of a recipe or path of a TOML file; see `audioclass recipes`.")
+    ] = "broadcast",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the table here: .csv, .npz or .parquet; - for CSV here."),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", help="How many processes; 0 for one a core.")] = 1,
+    cache: Annotated[
+        Path | None, typer.Option("--cache", envvar="AUDIOCLASS_CACHE", help="Where results are kept.")
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing, look nothing up.")] = False,
+    json: Json = False,
+) -> None:
+    """Turn recordings into a table of features.
+
+    One row for each window of each recording. A recording that cannot be read is listed with its reason and costs only
+    itself; the exit code is then 1. What was computed before is not computed again.
+    """
+    from audioclass.engine import extract_many, load_recipe
+    from audioclass.extraction.tables import table_writer
+
+    made = load_recipe(recipe)
+    if output is not None and str(output) != "-":
+        table_writer(output)  # a wrong suffix is found before the work
+    start = time.perf_counter()
+    with extract_many(paths, made, jobs=jobs, cache=False if no_cache else cache) as (files, outcomes):
+        done = _collect(files, outcomes)
+        _write(output, done, made)
+    failed = [outcome for outcome in done if outcome.entry is None]
+    seconds = time.perf_counter() - start
+    if json:
+        screen.out_json(_as_plain(done, made, seconds))
+    elif output is None:
+        _print_files(done)
+    for outcome in failed:
+        screen.note(outcome.reason)
+    screen.note(_summary(done, seconds))
+    raise typer.Exit(1 if failed else 0)
+
+
+def recipes(
+    name: Annotated[str | None, typer.Argument(help="Show this recipe in full.", show_default=False)] = None,
+    json: Json = False,
+) -> None:
+    """List the recipes, or show one."""
+    from audioclass.engine import load_recipe, recipe_text, shipped_recipes
+
+    if name is not None:
+        screen.out_json(load_recipe(name).plain()) if json else screen.out(recipe_text(name).rstrip())
+        return
+    tables = shipped_recipes()
+    if json:
+        screen.out_json(tables)
+        return
+    rows = [(name, f"{t['sample_rate']} Hz", f"{t['window']:g} s", str(t["summary"])) for name, t in tables.items()]
+    screen.table(("name", "rate", "window", "what it is for"), rows)
+
+
+def _collect(files: Sequence[Path], outcomes: Any) -> list[Outcome]:
+    """Every outcome, in the order of the files, with progress on a terminal."""
+    with screen.progress(len(files)) as show:
+        done = {}
+        for outcome in outcomes(show.inside):
+            done[outcome.path] = outcome
+            show.advance(outcome.path.name)
+    return [done[path] for path in files]
+
+
+def _write(output: Path | None, done: Sequence[Outcome], recipe: Recipe) -> None:
+    from audioclass.extraction.tables import write_csv, write_table
+
+    if output is None:
+        return
+    if str(output) == "-":
+        write_csv(sys.stdout.buffer, done, recipe)
+    else:
+        screen.note(f"{output}: {write_table(output, done, recipe)} rows of {len(recipe.columns)} features")
+
+
+def _print_files(done: Sequence[Outcome]) -> None:
+    rows = [
+        (str(outcome.path), f"{outcome.entry.seconds:.2f}", str(outcome.entry.n_rows), str(outcome.entry.n_columns))
+        for outcome in done
+        if outcome.entry
+    ]
+    screen.table(("file", "seconds", "windows", "features"), rows)
+
+
+def _summary(done: Sequence[Outcome], seconds: float) -> str:
+    good = [outcome for outcome in done if outcome.entry]
+    audio = sum(outcome.entry.seconds for outcome in good)
+    fresh = sum(outcome.entry.seconds for outcome in good if not outcome.was_kept)
+    kept = sum(outcome.was_kept for outcome in good)
+    speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
+    before = f" ({kept} kept from before)" if kept else ""
+    return f"{len(good)} of {len(done)} recordings{before}, {audio:.0f} s of audio in {seconds:.1f} s{speed}"
+
+
+def _as_plain(done: Sequence[Outcome], recipe: Recipe, seconds: float) -> dict[str, Any]:
+    files = [
+        {
+            "file": str(outcome.path),
+            "seconds": outcome.entry.seconds if outcome.entry else None,
+            "windows": outcome.entry.n_rows if outcome.entry else None,
+            "kept": outcome.was_kept,
+            "reason": outcome.reason or None,
+        }
+        for outcome in done
+    ]
+    return {"recipe": recipe.name, "features": len(recipe.columns), "seconds": seconds, "files": files}

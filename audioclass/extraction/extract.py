@@ -1,0 +1,119 @@
+"""The pure function of (recording, recipe): samples in, features of windows out, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from audioclass.audio.blocks import resample
+from audioclass.data import Block, Features, Segment
+from audioclass.descriptors.spectra import Spectra
+from audioclass.extraction.frames import spectra_blocks
+from audioclass.extraction.recipe import Part, Recipe
+from audioclass.pooling.tracks import derivative
+from audioclass.pooling.windows import Windower
+
+DERIVATIVE_REACH = 2
+DECIMALS = 4
+
+
+def extract_features(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
+    """Features of a recording's windows, a few windows at a time; blocks are mono and at the recipe's sample rate."""
+    clock = _Clock(recipe)
+    windower = Windower(recipe.windows)
+    held: Features | None = None  # the last rows wait: where the recording ends, so does its last window
+    for spectra, own in spectra_blocks(clock.watch(blocks), recipe.framing, _context(recipe)):
+        for starts, windows in windower.push(_frame_matrices(recipe, spectra, own)):
+            if held is not None:
+                yield held
+            held = _pooled(recipe, clock, starts, windows)
+    for starts, windows in windower.finish():
+        if held is not None:
+            yield held
+        held = _pooled(recipe, clock, starts, windows)
+    if held is not None:
+        yield clock.end_with_recording(held)
+
+
+def whole(recipe: Recipe, chunks: Iterable[Features]) -> Features:
+    """All rows of a recording together."""
+    held = list(chunks)
+    X = np.concatenate([chunk.X for chunk in held]) if held else np.empty((0, len(recipe.columns)), np.float32)
+    segments = tuple(segment for chunk in held for segment in chunk.segments)
+    return Features(X, recipe.columns, recipe.groups, segments)
+
+
+class _Clock:
+    """Where in time frames lie: the recording's start after trimming, and its end once it is known."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._rate = recipe.framing.sample_rate
+        self._hop = recipe.framing.hop_length
+        self._length = recipe.windows.length
+        self._offset = 0
+        self._n_samples = 0
+
+    def watch(self, blocks: Iterable[Block]) -> Iterator[np.ndarray]:
+        for i, block in enumerate(blocks):
+            if i == 0:
+                self._offset = block.start
+            self._n_samples += len(block.samples)
+            yield block.samples[:, 0]
+
+    def segment(self, frame: int) -> Segment:
+        first, last = self._offset + frame * self._hop, self._offset + (frame + self._length) * self._hop
+        return Segment(first / self._rate, last / self._rate)
+
+    def end_with_recording(self, features: Features) -> Features:
+        end = (self._offset + self._n_samples) / self._rate
+        segments = [replace(segment, end=max(min(segment.end, end), segment.start)) for segment in features.segments]
+        return replace(features, segments=tuple(segments))
+
+
+def _context(recipe: Recipe) -> int:
+    """How many frames beside a block its descriptors and derivatives read."""
+    return max(
+        max((getattr(descriptor, "context", 0) for descriptor in part.descriptors), default=0)
+        + DERIVATIVE_REACH * part.derivatives
+        for part in recipe.parts
+    )
+
+
+def _frame_matrices(recipe: Recipe, spectra: Spectra, own: slice) -> list[np.ndarray]:
+    """One matrix for each part: its descriptors and their derivatives, or the samples themselves for an embedding."""
+    known: dict[Any, np.ndarray] = {}
+    return [_part_frames(part, spectra, known)[own] for part in recipe.parts]
+
+
+def _part_frames(part: Part, spectra: Spectra, known: dict[Any, np.ndarray]) -> np.ndarray:
+    if part.embedding is not None:
+        half, hop = spectra.framing.frame_length // 2, spectra.framing.hop_length
+        return spectra.frames[:, half : half + hop]
+    for descriptor in part.descriptors:
+        if descriptor not in known:
+            known[descriptor] = descriptor.frames(spectra)
+    columns = [known[descriptor] for descriptor in part.descriptors]
+    values = np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
+    orders = [values]
+    for _ in range(part.derivatives):
+        orders.append(derivative(orders[-1][None], DERIVATIVE_REACH)[0])
+    return np.concatenate(orders, axis=1) if part.derivatives else values
+
+
+def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Sequence[np.ndarray]) -> Features:
+    parts = [_pool_part(part, recipe, part_windows) for part, part_windows in zip(recipe.parts, windows, strict=True)]
+    # Digits that differ by rounding alone must not survive to be ranked against one another.
+    X = np.round(np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind"), DECIMALS)
+    return Features(X, recipe.columns, recipe.groups, tuple(clock.segment(start) for start in starts))
+
+
+def _pool_part(part: Part, recipe: Recipe, windows: np.ndarray) -> np.ndarray:
+    if part.embedding is None:
+        frame_rate = recipe.framing.frame_rate
+        return np.concatenate([pooling.pool(windows, frame_rate) for pooling in part.poolings], axis=1)
+    rate = part.embedding.sample_rate
+    samples = [resample(window.reshape(-1), recipe.framing.sample_rate, rate) for window in windows]
+    return np.stack([part.embedding.embed(window, rate) for window in samples])

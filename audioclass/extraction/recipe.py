@@ -1,0 +1,200 @@
+"""Recipes: what is computed from a recording, as small plain values with a canonical fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from audioclass.data import Framing
+from audioclass.descriptors.spectra import Spectra
+from audioclass.errors import UsageError, unknown_name
+from audioclass.parameters import parameter_values
+from audioclass.pooling.windows import Windows
+
+FORMAT = 1  # raised whenever the same recipe would give other values than before
+PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding")
+RECIPE_KEYS = (
+    "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "parts",
+)  # fmt: skip
+
+Make = Callable[[str, str, Mapping[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some descriptors, their derivatives up to an order, and the poolings of all of them; or one embedding.
+
+    Its features belong to `group`: kernels weigh distances group by group.
+    """
+
+    group: str
+    descriptors: tuple[Any, ...] = ()
+    poolings: tuple[Any, ...] = ()
+    derivatives: int = 0
+    embedding: Any = None
+
+    def frame_columns(self, framing: Framing) -> list[str]:
+        """Names of the values of each frame, derivatives after the values."""
+        names = [name for descriptor in self.descriptors for name in descriptor.columns(framing)]
+        return [name + suffix for suffix in ("", "_d1", "_d2")[: self.derivatives + 1] for name in names]
+
+    def columns(self, framing: Framing) -> list[str]:
+        """Names of the features, each with the group before it."""
+        if self.embedding is not None:
+            return [f"{self.group}.{name}" for name in self.embedding.columns()]
+        frame_columns = self.frame_columns(framing)
+        return [f"{self.group}.{name}" for pooling in self.poolings for name in pooling.columns(frame_columns)]
+
+    def plain(self) -> dict[str, Any]:
+        """The part as it stands in a recipe file."""
+        if self.embedding is not None:
+            return {"group": self.group, "embedding": _plain_piece(self.embedding)}
+        return {
+            "group": self.group,
+            "descriptors": [_plain_piece(piece) for piece in self.descriptors],
+            "poolings": [_plain_piece(piece) for piece in self.poolings],
+            "derivatives": self.derivatives,
+        }
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How recordings become features; `window` and `window_hop` are seconds, `origins` the distributions of its pieces.
+
+    A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out.
+    """
+
+    name: str
+    framing: Framing
+    window: float
+    window_hop: float
+    parts: tuple[Part, ...]
+    trim: bool = False
+    summary: str = ""
+    origins: tuple[str, ...] = ()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The name of every feature."""
+        return tuple(name for part in self.parts for name in part.columns(self.framing))
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The group of every feature."""
+        return tuple(part.group for part in self.parts for _ in part.columns(self.framing))
+
+    @cached_property
+    def windows(self) -> Windows:
+        """The layout of the windows, in frames."""
+        length, hop = (max(1, round(seconds * self.framing.frame_rate)) for seconds in (self.window, self.window_hop))
+        return Windows(length, hop)
+
+    def plain(self) -> dict[str, Any]:
+        """The recipe as it stands in a file; every parameter is stated."""
+        return {
+            "summary": self.summary,
+            **vars(self.framing),
+            "window": self.window,
+            "window_hop": self.window_hop,
+            "trim": self.trim,
+            "parts": [part.plain() for part in self.parts],
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for recipes that give the same features: what is computed, and by which versions of the pieces."""
+        said = {key: value for key, value in self.plain().items() if key != "summary"}
+        text = json.dumps([FORMAT, said, sorted(self.origins)], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[[str, str], str]) -> Recipe:
+    """The recipe of a plain table; `make` and `origin` turn a kind and a name into a piece and its distribution."""
+    _check_keys(f"recipe {name}", table, RECIPE_KEYS)
+    origins: set[str] = set()
+
+    def piece(kind: str, said: Any) -> Any:
+        if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
+            raise UsageError(f"recipe {name}: {said!r} must be a {kind} with its name and parameters")
+        origins.add(origin(kind, said["name"]))
+        return make(kind, said["name"], {key: value for key, value in said.items() if key != "name"})
+
+    try:
+        framing = Framing(*(int(_number(name, table, key)) for key in ("sample_rate", "frame_length", "hop_length")))
+    except ValueError as error:
+        raise UsageError(f"recipe {name}: {error}") from error
+    parts = tuple(_part(name, said, piece) for said in _list(f"recipe {name}", table, "parts"))
+    return _checked(
+        Recipe(
+            name,
+            framing,
+            _number(name, table, "window"),
+            _number(name, table, "window_hop"),
+            parts,
+            trim=bool(table.get("trim", False)),
+            summary=str(table.get("summary", "")),
+            origins=tuple(sorted(origins)),
+        )
+    )
+
+
+def _part(name: str, said: Any, piece: Callable[[str, Any], Any]) -> Part:
+    if not isinstance(said, Mapping) or not isinstance(said.get("group"), str) or not said["group"]:
+        raise UsageError(f"recipe {name}: every part must name its group")
+    where = f"recipe {name}, group {said['group']}"
+    _check_keys(where, said, PART_KEYS)
+    if "embedding" in said:
+        return Part(said["group"], embedding=piece("embedding", said["embedding"]))
+    derivatives = said.get("derivatives", 0)
+    if derivatives not in (0, 1, 2):
+        raise UsageError(f"{where}: derivatives={derivatives!r} must be 0, 1 or 2")
+    descriptors = tuple(piece("descriptor", one) for one in _list(where, said, "descriptors"))
+    poolings = tuple(piece("pooling", one) for one in _list(where, said, "poolings"))
+    return Part(said["group"], descriptors, poolings, derivatives)
+
+
+def _checked(recipe: Recipe) -> Recipe:
+    if recipe.framing.hop_length > recipe.framing.frame_length:
+        raise UsageError(f"recipe {recipe.name}: hop_length must be at most frame_length, or samples are skipped")
+    silence = Spectra(np.zeros(recipe.framing.frame_length, np.float32), recipe.framing)
+    try:  # what a piece finds wrong with this sample rate or frame is found now, not at the first recording
+        columns = recipe.columns
+        for descriptor in (descriptor for part in recipe.parts for descriptor in part.descriptors):
+            descriptor.frames(silence)
+    except ValueError as error:
+        raise UsageError(f"recipe {recipe.name}: {error}") from error
+    repeated = {name for name in columns if columns.count(name) > 1} if len(set(columns)) < len(columns) else set()
+    if repeated:
+        raise UsageError(f"recipe {recipe.name}: feature {sorted(repeated)[0]!r} is computed twice")
+    return recipe
+
+
+def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in table:
+        if key not in known:
+            raise UsageError(f"{where}: {unknown_name('key', key, known)}")
+
+
+def _list(where: str, table: Mapping[str, Any], key: str) -> list[Any]:
+    value = table.get(key)
+    if not isinstance(value, list) or not value:
+        raise UsageError(f"{where}: {key} must be a list of at least one")
+    return value
+
+
+def _number(name: str, table: Mapping[str, Any], key: str) -> float:
+    value = table.get(key)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+        raise UsageError(f"recipe {name}: {key}={value!r} must be a positive number")
+    return float(value)
+
+
+def _plain_piece(piece: Any) -> dict[str, Any]:
+    values = {key: list(value) if isinstance(value, tuple) else value for key, value in parameter_values(piece).items()}
+    return {"name": piece.name, **{key: value for key, value in values.items() if value is not None}}

@@ -1,0 +1,1 @@
+"""What every strategy is trained with: normalised features, pairwise statistics, machines, selection."""

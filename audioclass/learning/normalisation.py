@@ -1,0 +1,75 @@
+"""Normalisation of features, fitted on training data alone and kept as arrays: part of every model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+LARGEST = 3.0  # deviations: what lies beyond the training data lies here
+KNOTS = 257
+NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, eq=False)
+class Standardisation:
+    """Mean 0 and variance 1 for each feature; one that does not vary stays at 0."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+
+    @classmethod
+    def fit(cls, X: np.ndarray) -> Standardisation:
+        """From training rows."""
+        deviation = _finite(X).std(axis=0, dtype=np.float64)
+        return cls(X.mean(axis=0, dtype=np.float64), np.where(deviation > 0, deviation, 1.0))
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Rows in units of the training deviation."""
+        return (X - self.mean) / self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class RankNormalisation:
+    """Each feature by its rank among the training values, to a normal distribution clipped at ±3.
+
+    `values` and `scores` are (n_features, n_knots): between two knots the map is a line; equal training values share
+    the score of their middle rank, and a feature that does not vary is 0.
+    """
+
+    values: np.ndarray
+    scores: np.ndarray
+
+    @classmethod
+    def fit(cls, X: np.ndarray) -> RankNormalisation:
+        """From training rows; more than 257 different values of a feature are thinned, evenly in score."""
+        knots = [_knots(column) for column in np.ascontiguousarray(_finite(X).T, dtype=np.float64)]
+        width = max((len(values) for values, _ in knots), default=0)
+        padded = [tuple(np.pad(part, (0, width - len(part)), mode="edge") for part in pair) for pair in knots]
+        shape = (len(knots), width)
+        return cls(*(np.array([pair[i] for pair in padded]).reshape(shape) for i in range(2)))
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Scores from −3 to 3, (n, n_features)."""
+        columns = zip(np.asarray(X, dtype=np.float64).T, self.values, self.scores, strict=True)
+        return np.stack([np.interp(*column) for column in columns], axis=1)
+
+
+def _knots(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, counts = np.unique(column, return_counts=True)
+    ranks = (np.cumsum(counts) - counts / 2) / len(column)
+    if len(values) > KNOTS:
+        wanted = [NORMAL.cdf(score) for score in np.linspace(-LARGEST, LARGEST, KNOTS)]
+        kept = np.unique(np.interp(wanted, ranks, np.arange(len(values))).round().astype(int))
+        values, ranks = values[kept], ranks[kept]
+    scores = np.array([NORMAL.inv_cdf(rank) for rank in ranks])
+    return values, np.clip(scores, -LARGEST, LARGEST)
+
+
+def _finite(X: np.ndarray) -> np.ndarray:
+    if X.ndim != 2 or not len(X):
+        raise ValueError(f"X has shape {X.shape}, must be examples by features, at least one")
+    if not np.isfinite(X).all():
+        raise ValueError("X holds NaN or infinite values")
+    return X
