@@ -38,6 +38,13 @@ def interleaved(rounds: int, **works: Callable[[], object]) -> dict[str, list[fl
     return seconds
 
 
+def once(work: Callable[[], object]) -> float:
+    """Seconds of a work that takes too long to repeat."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
 def median_ratio(above: Sequence[float], below: Sequence[float]) -> float:
     """Median of the ratios of the same rounds."""
     return statistics.median(a / b for a, b in zip(above, below, strict=True))

@@ -15,7 +15,7 @@ from audioclass.descriptors.spectra import TINY
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
 
-SMALLEST_VARIANCE = 1e-7  # of a spectrum that is one line, in squared parts of the Nyquist frequency
+SMALLEST_VARIANCE = np.float32(1e-10)  # of a spectrum that is one line, in squared parts of the Nyquist frequency
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,17 @@ class SpectralMoments:
 
     def frames(self, spectra: Spectra) -> np.ndarray:
         """With p_k = |X_k|²/Σ|X|² and f from 0 to 1: Σpf, √Σp(f−c)², Σp(f−c)³/s³, log(1 + Σp(f−c)⁴/s⁴)."""
-        # float64: central moments from raw ones lose four digits and more for narrow spectra
-        raw = spectra.power.astype(np.float64) @ _powers_of_frequency(spectra.framing)
-        m1, m2, m3, m4 = (raw[:, 1:] / (raw[:, :1] + TINY)).T
-        variance = np.maximum(m2 - m1**2, SMALLEST_VARIANCE)
-        third = m3 - 3 * m1 * m2 + 2 * m1**3
-        fourth = np.maximum(m4 - 4 * m1 * m3 + 6 * m1**2 * m2 - 3 * m1**4, 0)
-        moments = [m1, np.sqrt(variance), third / variance**1.5, np.log1p(fourth / variance**2)]
-        return np.stack(moments, axis=1).astype(np.float32)
+        frequency = _frequencies(spectra.framing)
+        total = spectra.total_power[:, 0] + TINY
+        centroid = spectra.power @ frequency / total
+        # Central moments are summed as they stand: the difference of raw ones has no digits left for narrow spectra.
+        distance = frequency - centroid[:, None]
+        square = distance * distance
+        weighted = spectra.power * square
+        variance = np.maximum(weighted.sum(axis=1) / total, SMALLEST_VARIANCE)
+        third = np.einsum("ij,ij->i", weighted, distance) / total
+        fourth = np.einsum("ij,ij->i", weighted, square) / total
+        return np.stack([centroid, np.sqrt(variance), third / variance**1.5, np.log1p(fourth / variance**2)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,11 @@ class RollOff:
 
     name: ClassVar[str] = "roll_off"
     parts: tuple[float, ...] = parameter((0.85, 0.95), above=0.0, high=1.0, help="parts of the power")
-    __post_init__ = check_parameters
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        if not self.parts or len({f"{part:g}" for part in self.parts}) < len(self.parts):
+            raise ValueError(f"roll_off: parts={self.parts} must be one or more different numbers")
 
     def columns(self, framing: Framing) -> list[str]:
         """One for each part."""
@@ -157,9 +164,8 @@ def _octave_names(what: str, framing: Framing) -> list[str]:
 
 
 @cache
-def _powers_of_frequency(framing: Framing) -> np.ndarray:
-    frequency = np.linspace(0, 1, framing.frame_length // 2 + 1)
-    return frequency[:, None] ** np.arange(5)
+def _frequencies(framing: Framing) -> np.ndarray:
+    return np.linspace(0, 1, framing.frame_length // 2 + 1, dtype=np.float32)
 
 
 @cache

@@ -23,11 +23,11 @@ class ZeroCrossings:
         return ["zero_crossings"]
 
     def frames(self, spectra: Spectra) -> np.ndarray:
-        """#{i: sign(x_i) ≠ sign(x_{i−1})} / (frame_length − 1); signs are compared once a sample, not once a frame."""
+        """#{i: (x_i < 0) ≠ (x_{i−1} < 0)} / (frame_length − 1); compared once a sample, not once a frame."""
         length = spectra.framing.frame_length
         if length < 2 or not spectra.n_frames:
             return np.zeros((spectra.n_frames, 1), np.float32)
-        negative = np.signbit(spectra.samples)
+        negative = spectra.samples < 0
         changes = np.concatenate([[0], np.cumsum(negative[1:] != negative[:-1])])
         first = np.arange(spectra.n_frames) * spectra.framing.hop_length
         return ((changes[first + length - 1] - changes[first]) / (length - 1)).astype(np.float32)[:, None]

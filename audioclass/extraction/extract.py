@@ -68,9 +68,10 @@ class _Clock:
         return Segment(first / self._rate, last / self._rate)
 
     def end_with_recording(self, features: Features) -> Features:
+        """The last window's segment ends where the recording does: a remnant too short for a window is part of it."""
+        *others, last = features.segments
         end = (self._offset + self._n_samples) / self._rate
-        segments = [replace(segment, end=max(min(segment.end, end), segment.start)) for segment in features.segments]
-        return replace(features, segments=tuple(segments))
+        return replace(features, segments=(*others, replace(last, end=max(end, last.start))))
 
 
 def _context(recipe: Recipe) -> int:

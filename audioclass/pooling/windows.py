@@ -1,4 +1,4 @@
-"""Where windows lie: of a length and hop in frames, the last one ending with the last frame."""
+"""Where windows lie: of a length and hop in frames, the last one ending with the last frame or just before."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 class Windows:
     """A layout of windows, in frames; a recording of at most `length` frames is one window, all of it.
 
-    Windows start every `hop` frames for as long as they fit; where frames are left over, one more ends with the last.
+    Windows start every `hop` frames for as long as they fit; where half a hop or more is left over, one more window
+    ends with the last frame.
     """
 
     length: int
@@ -27,8 +28,8 @@ class Windows:
         if n_frames <= self.length:
             return [0] if n_frames else []
         regular = list(range(0, n_frames - self.length + 1, self.hop))
-        rest = n_frames - self.length
-        return regular if regular[-1] == rest else [*regular, rest]
+        last = n_frames - self.length
+        return [*regular, last] if 2 * (last - regular[-1]) >= self.hop and last > regular[-1] else regular
 
 
 class Windower:
@@ -62,7 +63,7 @@ class Windower:
         self._forget(min(self._next, self._n_frames - length))
 
     def finish(self) -> Iterator[tuple[list[int], list[np.ndarray]]]:
-        """The window that ends with the last frame, unless a regular one did."""
+        """The window that ends with the last frame, unless a regular one did, or nearly did."""
         starts = self._layout.starts(self._n_frames)
         if starts and (self._next == 0 or starts[-1] % self._layout.hop):
             at = starts[-1] - self._first

@@ -1,0 +1,154 @@
+"""What extraction costs beside its floor and beside other toolkits, on at least 20 minutes of real audio, one thread.
+
+The floor is decoding, resampling and one float32 rfft a frame, with the recipe's sample rate, frame and hop. librosa
+computes the descriptors of the recipe the usual way, one call each, with numpy and scipy for what it lacks; openSMILE
+and pyAudioAnalysis compute their own sets where they are installed. Memory is the peak of `audioclass extract` on a
+recording of 10 minutes and on one of 10 hours (1 hour with --quick).
+Keys: broadcast_over_floor, environment_over_floor, librosa_over_broadcast, librosa_over_environment,
+memory_10min_mb, memory_10h_mb; opensmile_over_broadcast, pyaudioanalysis_over_broadcast where installed.
+"""
+
+import os
+
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+
+import importlib.util
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import bench
+import numpy as np
+import scipy.fft
+import soundfile
+import soxr
+import usual
+
+from audioclass.descriptors.spectra import hann
+from audioclass.engine import extract, load_recipe
+
+RECIPES = ("broadcast", "environment")
+MINUTES = 22
+
+
+def long_recording(data: Path, folder: Path, minutes: float) -> Path:
+    """Clips of ESC-10 one after the other, as one FLAC at 44.1 kHz."""
+    path, missing = folder / "long.flac", minutes * 60 * 44100
+    with soundfile.SoundFile(path, "w", 44100, 1) as file:
+        for clip in sorted((data / "audio" / "esc10" / "audio").glob("*.flac")):
+            samples = soundfile.read(clip, dtype="float32")[0]
+            file.write(samples)
+            missing -= len(samples)
+            if missing <= 0:
+                return path
+    raise SystemExit(f"{data}: less than {minutes} minutes of ESC-10")
+
+
+def floor(path: Path, recipe) -> None:
+    """Decode, resample, one windowed rfft a frame, a few seconds at a time."""
+    framing = recipe.framing
+    window = hann(framing.frame_length)
+    with soundfile.SoundFile(path) as file:
+        stream = soxr.ResampleStream(file.samplerate, framing.sample_rate, 1, dtype="float32")
+        for block in file.blocks(65536 * 2, dtype="float32"):
+            samples = stream.resample_chunk(block)
+            if len(samples) >= framing.frame_length:
+                frames = np.lib.stride_tricks.sliding_window_view(samples, framing.frame_length)
+                scipy.fft.rfft(frames[:: framing.hop_length] * window, axis=1)
+
+
+def opensmile_egemaps(path: Path) -> None:
+    import opensmile
+
+    smile = opensmile.Smile(opensmile.FeatureSet.eGeMAPSv02, opensmile.FeatureLevel.Functionals)
+    smile.process_file(str(path))
+
+
+def opensmile_compare(path: Path) -> None:
+    import opensmile
+
+    smile = opensmile.Smile(opensmile.FeatureSet.ComParE_2016, opensmile.FeatureLevel.Functionals)
+    smile.process_file(str(path))
+
+
+def pyaudioanalysis(path: Path) -> None:
+    from pyAudioAnalysis import MidTermFeatures
+
+    samples, rate = soundfile.read(path)
+    MidTermFeatures.mid_feature_extraction(samples, rate, 2 * rate, rate, 0.064 * rate, 0.016 * rate)
+
+
+OTHERS: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "opensmile_egemaps": ("opensmile", opensmile_egemaps),
+    "opensmile_compare": ("opensmile", opensmile_compare),
+    "pyaudioanalysis": ("pyAudioAnalysis", pyaudioanalysis),
+}
+
+
+def costs(path: Path, rounds: int) -> tuple[dict[str, float], list[tuple]]:
+    """Ratios by key and rows for the table."""
+    ratios, rows = {}, []
+    seconds_of_audio = soundfile.info(path).duration
+    for name in RECIPES:
+        recipe = load_recipe(name)
+        bench.note(f"{name}: floor and ours, {rounds} rounds")
+        taken = bench.interleaved(rounds, floor=lambda r=recipe: floor(path, r), ours=lambda r=recipe: extract(path, r))
+        bench.note(f"{name}: librosa")
+        usual_seconds = bench.once(lambda r=recipe: usual.extract(path, r))
+        ours = min(taken["ours"])
+        ratios[f"{name}_over_floor"] = bench.median_ratio(taken["ours"], taken["floor"])
+        ratios[f"librosa_over_{name}"] = usual_seconds / ours
+        rows += [
+            (name, "floor", seconds_of_audio / min(taken["floor"]), 1.0),
+            (name, "ours", seconds_of_audio / ours, ratios[f"{name}_over_floor"]),
+            (name, "librosa", seconds_of_audio / usual_seconds, usual_seconds / min(taken["floor"])),
+        ]
+        if name == "broadcast":
+            for other, (package, work) in OTHERS.items():
+                if importlib.util.find_spec(package) is None:
+                    bench.note(f"{package} is not installed")
+                    continue
+                bench.note(other)
+                other_seconds = bench.once(lambda work=work: work(path))
+                ratios[f"{other}_over_broadcast"] = other_seconds / ours
+                rows.append((name, other, seconds_of_audio / other_seconds, other_seconds / min(taken["floor"])))
+    return ratios, rows
+
+
+def peak_memory(data: Path, folder: Path, hours: float) -> float:
+    """Megabytes that `audioclass extract` needs at most for a recording of so many hours, 16 kHz WAV."""
+    clips = sorted((data / "audio" / "esc10" / "audio").glob("*.flac"))
+    minute = np.concatenate([soundfile.read(clip, dtype="int16")[0][::3] for clip in clips[:12]])[: 60 * 14700]
+    path = folder / f"{hours}.wav"
+    with soundfile.SoundFile(path, "w", 16000, 1, "PCM_16") as file:
+        while file.frames < hours * 3600 * 16000:
+            file.write(minute)
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)"
+    )
+    command = [sys.executable, "-m", "audioclass", "extract", str(path), "--no-cache", "-o", str(folder / "out.npz")]
+    done = subprocess.run([sys.executable, "-c", code, *command], check=True, stdout=subprocess.PIPE, text=True)
+    path.unlink()
+    return float(done.stdout)
+
+
+def main() -> None:
+    asked = bench.options(__doc__.splitlines()[0])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        path = long_recording(asked.data, folder, 3 if asked.quick else MINUTES)
+        results, rows = costs(path, 1 if asked.quick else 3)
+        bench.note("memory for 10 minutes")
+        results["memory_10min_mb"] = peak_memory(asked.data, folder, 1 / 6)
+        bench.note("memory for the long recording")
+        results["memory_10h_mb"] = peak_memory(asked.data, folder, 1 if asked.quick else 10)
+    heads = [("recipe", "who", "times real time", "over the floor")]
+    memory = [("", f"{key[7:]}: {results[key]:.0f} MB", "", "") for key in ("memory_10min_mb", "memory_10h_mb")]
+    bench.report(results, heads + rows + memory, asked.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+from signals import noise
+
+from audioclass.data import Block
+from audioclass.engine import load_recipe
+from audioclass.extraction.cache import Cache, cache_key
+from audioclass.extraction.extract import extract_features, whole
+
+RECIPE = load_recipe("broadcast")
+BLOCKS = [Block(noise(5.0)[:, None], 16000)]
+KEY = "ab" + "0" * 62
+
+
+@pytest.fixture
+def cache(tmp_path):
+    made = Cache(tmp_path / "cache")
+    made.prepare()
+    return made
+
+
+def write(cache, key=KEY):
+    return cache.write(key, extract_features(BLOCKS, RECIPE), RECIPE)
+
+
+def test_what_is_written_reads_back_to_the_bit(cache):
+    written, expected = write(cache), whole(RECIPE, extract_features(BLOCKS, RECIPE))
+    found = cache.find(KEY)
+    assert found == written
+    assert np.array_equal(found.load(RECIPE).X, expected.X)
+    assert found.load(RECIPE).segments == expected.segments
+    assert found.seconds == pytest.approx(5.0)
+
+
+def test_what_was_not_written_is_not_found(cache):
+    assert cache.find(KEY) is None
+
+
+def test_a_failure_leaves_nothing(cache):
+    def failing():
+        yield from extract_features(BLOCKS, RECIPE)
+        raise OSError("disk is gone")
+
+    with pytest.raises(OSError, match="disk is gone"):
+        cache.write(KEY, failing(), RECIPE)
+    assert [path for path in cache.folder.rglob("*") if path.is_file()] == []
+
+
+def damage(path, how):
+    content = path.read_bytes()
+    if how == "about":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("about.json", json.dumps({"n_rows": 3}))
+    else:
+        path.write_bytes({"cut": content[: len(content) // 2], "empty": b"", "text": b"no zip"}[how])
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "text", "about"])
+def test_a_damaged_entry_counts_as_none(cache, how):
+    damage(write(cache).path, how)
+    assert cache.find(KEY) is None
+    assert write(cache).n_rows == cache.find(KEY).n_rows
+
+
+def test_what_a_killed_process_left_is_swept_out(cache):
+    (cache.folder / "ab").mkdir()
+    dead, alive = (cache.folder / "ab" / f".abc.{pid}.part" for pid in (2**22 + 1, os.getpid()))
+    dead.write_bytes(b"half")
+    alive.write_bytes(b"half")
+    cache.prepare()
+    assert (dead.exists(), alive.exists()) == (False, True)
+
+
+def test_the_key_is_made_of_content_and_recipe(tmp_path):
+    for name, content in (("a.wav", b"same"), ("b.wav", b"same"), ("c.wav", b"other")):
+        (tmp_path / name).write_bytes(content)
+    a, b, c = (cache_key(tmp_path / name, RECIPE) for name in ("a.wav", "b.wav", "c.wav"))
+    assert a == b != c
+    assert cache_key(tmp_path / "a.wav", load_recipe("environment")) != a
