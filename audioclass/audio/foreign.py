@@ -119,12 +119,14 @@ def _av_sound(file: BinaryIO, stack: ExitStack) -> Sound:
     import av
 
     try:
-        container = stack.enter_context(av.open(file))
+        container = stack.enter_context(av.open(file, metadata_errors="replace"))
     except av.FFmpegError as error:
         raise Unreadable(f"PyAV says: {error.strerror}") from error
     if not container.streams.audio:
         raise Unreadable(NO_TRACK)
     track = container.streams.audio[0]
+    if track.codec_context is None:
+        raise Unreadable("PyAV says: no decoder for the first audio track")
     seconds = None
     if track.duration:
         seconds = track.duration * track.time_base

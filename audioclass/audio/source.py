@@ -88,6 +88,6 @@ class Source:
         return reader
 
     def _copy(self, writer: int) -> None:
-        with contextlib.suppress(OSError), open(writer, "wb", buffering=0) as sink:
+        with contextlib.suppress(OSError), os.fdopen(writer, "wb", buffering=0) as sink:
             while data := self.piece(PIECE):
                 sink.write(data)

@@ -52,13 +52,11 @@ class _Layout(NamedTuple):
     alignment: int
 
 
-_RIFF = _Layout(prefix=12, name_length=4, size_type="<I", counted=0, alignment=2)
-_LAYOUTS = {
-    b"RIFF": _RIFF,
-    b"RF64": _RIFF,
-    b"FORM": _RIFF._replace(size_type=">I"),
-    b"riff": _Layout(prefix=40, name_length=16, size_type="<Q", counted=24, alignment=8),
-}
+_WAV = _Layout(prefix=12, name_length=4, size_type="<I", counted=0, alignment=2)
+_AIFF = _WAV._replace(size_type=">I")
+_W64 = _Layout(prefix=40, name_length=16, size_type="<Q", counted=24, alignment=8)
+_W64_MAGIC = b"riff" + bytes.fromhex("2e91cf11a5d628db04c10000")
+_W64_TAIL = bytes.fromhex("f3acd3118cd100c04f8edb8a")  # the rest of a name, after its four letters
 
 
 def plain_sound(source: Source) -> Sound | None:
@@ -99,14 +97,15 @@ def _wav_sound(source: Source) -> Sound | None:
 
 def _chunks(source: Source) -> Iterator[tuple[bytes, int | None]]:
     """Name and size of each chunk, None for samples until the end; what is not taken of one is skipped."""
-    layout = _LAYOUTS.get(source.peek(4))
+    layout = _layout(source.peek(40))
     if layout is None:
         return
     whole = _size(source.take(layout.prefix).ljust(layout.prefix, b"\0"), layout)
     header_size = layout.name_length + struct.calcsize(layout.size_type)
     long_size = 0
     while len(header := source.take(header_size)) == header_size:
-        name, size = header[:4], _size(header, layout) - layout.counted
+        name = header[:4] if header[4 : layout.name_length] in (b"", _W64_TAIL) else b""
+        size = _size(header, layout) - layout.counted
         end = source.offset + size + -size % layout.alignment
         if name == b"ds64":
             long_size = struct.unpack("<Q", source.take(16)[8:].ljust(8, b"\0"))[0]
@@ -116,6 +115,14 @@ def _chunks(source: Source) -> Iterator[tuple[bytes, int | None]]:
             size = 0 if nothing else _stated(size)
         yield name, size
         source.skip(end - source.offset)
+
+
+def _layout(head: bytes) -> _Layout | None:
+    if head[:4] in (b"RIFF", b"RF64") and head[8:12] == b"WAVE":
+        return _WAV
+    if head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):
+        return _AIFF
+    return _W64 if head[:16] == _W64_MAGIC and head[24:40] == b"wave" + _W64_TAIL else None
 
 
 def _size(header: bytes, layout: _Layout) -> int:

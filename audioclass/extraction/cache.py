@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
@@ -60,8 +61,9 @@ class Cache:
         """Make the folder and sweep out unfinished entries whose writers are gone."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for part in self.folder.glob("*/.*.part"):
-            if not _is_running(part.name.split(".")[2]):
-                part.unlink(missing_ok=True)
+            with contextlib.suppress(OSError), part.open("rb") as file:
+                if _lock(file):
+                    part.unlink(missing_ok=True)
 
     def find(self, key: str) -> Entry | None:
         """The entry of a key; None where there is none that is whole."""
@@ -83,7 +85,7 @@ class Cache:
         part = path.parent / f".{path.stem}.{os.getpid()}.part"
         times: list[tuple[float, float]] = []
         try:
-            with zipfile.ZipFile(part, "w") as archive:
+            with _locked(part) as file, zipfile.ZipFile(file, "w") as archive:
                 with archive.open("X", "w", force_zip64=True) as values:
                     for chunk in chunks:
                         values.write(np.ascontiguousarray(chunk.X, VALUE).tobytes())
@@ -108,10 +110,25 @@ def cache_key(path: Path, recipe: Recipe) -> str:
     return hashlib.sha256(f"{content} {recipe.fingerprint}".encode()).hexdigest()
 
 
-def _is_running(pid: str) -> bool:
-    """Whether a process of this number is alive; one of another user counts as alive."""
-    with contextlib.suppress(ProcessLookupError, ValueError, OverflowError):
-        with contextlib.suppress(PermissionError):
-            os.kill(int(pid), 0)
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[IO[bytes]]:
+    """A new file that nobody sweeps out while its writer lives: the lock ends with the process, however that ends."""
+    while True:
+        with path.open("wb") as file:
+            _lock(file)
+            if os.fstat(file.fileno()).st_nlink:  # else it was swept out between opening and locking
+                yield file
+                return
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Whether the lock of a file could be taken; where there are no such locks, open files cannot be removed anyway."""
+    try:
+        import fcntl
+    except ImportError:
         return True
-    return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
