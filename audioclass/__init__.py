@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` brings them
+    from audioclass.engine import extract
     from audioclass.errors import AudioclassError
     from audioclass.hookspecs import hookimpl
     from audioclass.parameters import check_parameters, parameter
@@ -17,11 +18,12 @@ _HOMES = {
     "AudioclassError": "errors",
     "Taxonomy": "taxonomy",
     "check_parameters": "parameters",
+    "extract": "engine",
     "hookimpl": "hookspecs",
     "parameter": "parameters",
     "plugin_manager": "plugins.manager",
 }
-__all__ = ["AudioclassError", "Taxonomy", "check_parameters", "hookimpl", "parameter", "plugin_manager"]
+__all__ = ["AudioclassError", "Taxonomy", "check_parameters", "extract", "hookimpl", "parameter", "plugin_manager"]
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ LEVELS = {name: level for level, names in enumerate(TABLE) for name in names}
 THIRD_PARTIES = {
     "hookspecs": {"pluggy"},
     "plugins": {"pluggy"},
-    "audio": {"soundfile", "soxr"},
+    "audio": {"soundfile", "soxr", "av"},
     "descriptors": {"scipy", "librosa"},
     "pooling": {"scipy"},
     "trainers": {"sklearn"},

@@ -13,7 +13,8 @@
 | ends before its stated length (5 ms less is accepted, 1 s for m4a and Matroska) | its samples, then an error |
 | states less than it holds | what it states |
 | states no length (Ogg, aac, MPEG-TS, MP3 without Xing header, a placeholder from a pipe) | what is there |
-| damaged in the middle | the blocks before, then an error that says where |
+| rare formats of libsndfile (NIST, VOC, SVX, PAF) that were cut | what is there: it does not tell |
+| damaged in the middle, or cut within a packet of aac or MPEG-TS | the blocks before, then an error that says where |
 | NaN or infinite | error with the index of the sample; values beyond ±1 are kept |
 | missing, empty, directory, pipe or device by name, text, not permitted | error |
 """
