@@ -87,33 +87,46 @@ OTHERS: dict[str, tuple[str, Callable[[Path], None]]] = {
 }
 
 
+def recipe_costs(path: Path, name: str, rounds: int) -> dict[str, float]:
+    """Seconds of the floor, of ours and of librosa, and how many floors ours takes."""
+    recipe = load_recipe(name)
+    bench.note(f"{name}: floor and ours, {rounds} rounds")
+    taken = bench.interleaved(rounds, floor=lambda: floor(path, recipe), ours=lambda: extract(path, recipe))
+    bench.note(f"{name}: librosa")
+    return {
+        "floor": min(taken["floor"]),
+        "ours": min(taken["ours"]),
+        "librosa": bench.once(lambda: usual.extract(path, recipe)),
+        "ratio": bench.median_ratio(taken["ours"], taken["floor"]),
+    }
+
+
+def other_costs(path: Path) -> dict[str, float]:
+    """Seconds of the other toolkits that are installed."""
+    seconds = {}
+    for other, (package, work) in OTHERS.items():
+        if importlib.util.find_spec(package) is None:
+            bench.note(f"{package} is not installed")
+        else:
+            bench.note(other)
+            seconds[other] = bench.once(lambda work=work: work(path))
+    return seconds
+
+
 def costs(path: Path, rounds: int) -> tuple[dict[str, float], list[tuple]]:
     """Ratios by key and rows for the table."""
+    audio = soundfile.info(path).duration
+    taken = {name: recipe_costs(path, name, rounds) for name in RECIPES}
+    others = other_costs(path)
     ratios, rows = {}, []
-    seconds_of_audio = soundfile.info(path).duration
-    for name in RECIPES:
-        recipe = load_recipe(name)
-        bench.note(f"{name}: floor and ours, {rounds} rounds")
-        taken = bench.interleaved(rounds, floor=lambda r=recipe: floor(path, r), ours=lambda r=recipe: extract(path, r))
-        bench.note(f"{name}: librosa")
-        usual_seconds = bench.once(lambda r=recipe: usual.extract(path, r))
-        ours = min(taken["ours"])
-        ratios[f"{name}_over_floor"] = bench.median_ratio(taken["ours"], taken["floor"])
-        ratios[f"librosa_over_{name}"] = usual_seconds / ours
-        rows += [
-            (name, "floor", seconds_of_audio / min(taken["floor"]), 1.0),
-            (name, "ours", seconds_of_audio / ours, ratios[f"{name}_over_floor"]),
-            (name, "librosa", seconds_of_audio / usual_seconds, usual_seconds / min(taken["floor"])),
-        ]
-        if name == "broadcast":
-            for other, (package, work) in OTHERS.items():
-                if importlib.util.find_spec(package) is None:
-                    bench.note(f"{package} is not installed")
-                    continue
-                bench.note(other)
-                other_seconds = bench.once(lambda work=work: work(path))
-                ratios[f"{other}_over_broadcast"] = other_seconds / ours
-                rows.append((name, other, seconds_of_audio / other_seconds, other_seconds / min(taken["floor"])))
+    for name, seconds in taken.items():
+        ratios[f"{name}_over_floor"] = seconds["ratio"]
+        ratios[f"librosa_over_{name}"] = seconds["librosa"] / seconds["ours"]
+        for who in ("floor", "ours", "librosa"):
+            rows.append((name, who, audio / seconds[who], seconds[who] / seconds["floor"]))
+    for other, seconds in others.items():
+        ratios[f"{other}_over_broadcast"] = seconds / taken["broadcast"]["ours"]
+        rows.append(("", other, audio / seconds, seconds / taken["broadcast"]["floor"]))
     return ratios, rows
 
 

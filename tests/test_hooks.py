@@ -5,7 +5,8 @@ import pytest
 
 from audioclass import contracts, hookspecs, testing
 from audioclass.hookspecs import KINDS
-from audioclass.plugins.manager import PluginManager, Source
+from audioclass.plugins.manager import PluginManager
+from audioclass.plugins.sources import Source
 
 HOOKS = {name: hook for name, hook in vars(hookspecs).items() if name.startswith("register_")}
 

@@ -83,21 +83,13 @@ class Cache:
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.parent / f".{path.stem}.{os.getpid()}.part"
-        times: list[tuple[float, float]] = []
         try:
             with _locked(part) as file, zipfile.ZipFile(file, "w") as archive:
-                with archive.open("X", "w", force_zip64=True) as values:
-                    for chunk in chunks:
-                        values.write(np.ascontiguousarray(chunk.X, VALUE).tobytes())
-                        times += [(segment.start, segment.end) for segment in chunk.segments]
-                archive.writestr("times", np.array(times, TIME).tobytes())
-                seconds = times[-1][1] if times else 0.0
-                about = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds}
-                archive.writestr("about.json", json.dumps(about | {"recipe": recipe.fingerprint}))
+                n_rows, seconds = _fill(archive, chunks, recipe)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-        return Entry(path, len(times), len(recipe.columns), seconds)
+        return Entry(path, n_rows, len(recipe.columns), seconds)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.zip"
@@ -108,6 +100,20 @@ def cache_key(path: Path, recipe: Recipe) -> str:
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "blake2b").hexdigest()
     return hashlib.sha256(f"{content} {recipe.fingerprint}".encode()).hexdigest()
+
+
+def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features], recipe: Recipe) -> tuple[int, float]:
+    """Write the rows as they come, then what describes them; how many there are, and the seconds they reach to."""
+    times: list[tuple[float, float]] = []
+    with archive.open("X", "w", force_zip64=True) as values:
+        for chunk in chunks:
+            values.write(np.ascontiguousarray(chunk.X, VALUE).tobytes())
+            times += [(segment.start, segment.end) for segment in chunk.segments]
+    seconds = times[-1][1] if times else 0.0
+    archive.writestr("times", np.array(times, TIME).tobytes())
+    about = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds, "recipe": recipe.fingerprint}
+    archive.writestr("about.json", json.dumps(about))
+    return len(times), seconds
 
 
 @contextlib.contextmanager

@@ -10,9 +10,9 @@ from typing import Any
 from audioclass.errors import PluginError, UsageError, unknown_name
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import make, parse_assignments
-from audioclass.plugins.manager import BUILTINS, PluginManager, Source, builtin_source, canonical
+from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import MANIFEST, Offer, write_manifest
-from audioclass.plugins.sources import manifest_of, read_source
+from audioclass.plugins.sources import BUILTINS, Source, builtin_source, canonical, manifest_of, read_source
 
 
 def select_offers(

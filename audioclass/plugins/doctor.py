@@ -16,8 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from audioclass.hookspecs import PROJECT
-from audioclass.plugins.manager import PluginManager, Quarantined, Source, builtin_source, select_installed
+from audioclass.plugins.manager import PluginManager, Quarantined, select_installed
 from audioclass.plugins.manifests import write_manifest
+from audioclass.plugins.sources import Source, builtin_source
 
 PATIENCE = 60.0
 

@@ -7,69 +7,27 @@ used. Without a manifest they are imported at once. Built-ins come in by the sam
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import operator
 import os
-import re
 import sys
 import traceback as tracebacks
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.resources import files
 from typing import Any
 
 import pluggy
 
-from audioclass import __version__, hookspecs
+from audioclass import hookspecs
 from audioclass.errors import PluginError, did_you_mean, unknown_name
 from audioclass.hookspecs import KINDS, PROJECT
 from audioclass.parameters import make
 from audioclass.plugins import validation
-from audioclass.plugins.manifests import MANIFEST, Offer, describe, read_manifest
+from audioclass.plugins.manifests import Offer, describe, read_manifest
+from audioclass.plugins.sources import Source, builtin_source, canonical, installed_sources
 
-BUILTINS = (
-    "audioclass.descriptors.cepstral",
-    "audioclass.descriptors.chroma",
-    "audioclass.descriptors.contrast",
-    "audioclass.descriptors.energy",
-    "audioclass.descriptors.harmonicity",
-    "audioclass.descriptors.mel",
-    "audioclass.descriptors.octaves",
-    "audioclass.descriptors.onsets",
-    "audioclass.descriptors.prediction",
-    "audioclass.descriptors.spectral",
-    "audioclass.descriptors.temporal",
-    "audioclass.kernels.gaussian",
-    "audioclass.kernels.linear",
-    "audioclass.kernels.polynomial",
-    "audioclass.kernels.tanh",
-    "audioclass.pooling.cepstra",
-    "audioclass.pooling.levels",
-    "audioclass.pooling.modulation",
-    "audioclass.pooling.patterns",
-    "audioclass.pooling.statistics",
-)
 RESTRICT = "AUDIOCLASS_PLUGINS"
 STRICT = "AUDIOCLASS_STRICT"
-
-
-@dataclass(frozen=True)
-class Source:
-    """A distribution that offers pieces: the modules of its entry points and the text of its manifest, if any."""
-
-    distribution: str
-    version: str
-    modules: tuple[str, ...]
-    manifest: str | None = None
-
-    @property
-    def is_builtin(self) -> bool:
-        """Whether the pieces are our own."""
-        return self.distribution == PROJECT
-
-    def __str__(self) -> str:
-        return f"{self.distribution} {self.version}"
 
 
 @dataclass(frozen=True)
@@ -91,23 +49,6 @@ class LoadFailure(PluginError):
         super().__init__(reason)
         self.phase = phase
         self.remedy = remedy
-
-
-def builtin_source() -> Source:
-    """Our own pieces, with the manifest that ships beside this file."""
-    return Source(PROJECT, __version__, BUILTINS, files(PROJECT).joinpath(MANIFEST).read_text(encoding="utf-8"))
-
-
-def installed_sources() -> Iterator[Source]:
-    """Every installed distribution with entry points of ours, by name; nothing is imported."""
-    found: dict[str, Source] = {}
-    for distribution in importlib.metadata.distributions():
-        modules = tuple(entry.value for entry in distribution.entry_points if entry.group == PROJECT)
-        if modules:
-            name = distribution.metadata["Name"] or "unnamed"
-            source = Source(name, distribution.version or "unknown", modules, _manifest_text(distribution))
-            found.setdefault(canonical(name), source)  # the first on the path hides the others, as for imports
-    yield from (found[name] for name in sorted(found))
 
 
 def select_installed(only: Collection[str] | None = None) -> tuple[list[Source], list[Quarantined]]:
@@ -313,25 +254,11 @@ class PluginManager:
         ]
 
 
-def canonical(name: str) -> str:
-    """A distribution's name as packaging tools compare it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def _resolve(value: str) -> Any:
     """The module, or the object in a module, that an entry point names."""
     module, _, attribute = value.partition(":")
     found = import_module(module.strip())
     return operator.attrgetter(attribute.strip())(found) if attribute else found
-
-
-def _manifest_text(distribution: importlib.metadata.Distribution) -> str | None:
-    """The manifest, wherever in the distribution it lies; None where there is none."""
-    for path in distribution.files or ():
-        if path.name == MANIFEST:
-            with contextlib.suppress(OSError, UnicodeDecodeError):
-                return path.locate().read_text(encoding="utf-8")
-    return None
 
 
 def _manifest_offers(source: Source) -> tuple[Offer, ...]:

@@ -1,16 +1,80 @@
-"""A distribution that is not installed: its folder or module read from disk, so that it can be checked in place."""
+"""The distributions that offer pieces: our own, those that are installed, and one on disk that is to be checked."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
+import re
 import sys
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from audioclass import __version__
 from audioclass.errors import UsageError
 from audioclass.hookspecs import PROJECT
-from audioclass.plugins.manager import Source
 from audioclass.plugins.manifests import MANIFEST
+
+BUILTINS = (
+    "audioclass.descriptors.cepstral",
+    "audioclass.descriptors.chroma",
+    "audioclass.descriptors.contrast",
+    "audioclass.descriptors.energy",
+    "audioclass.descriptors.harmonicity",
+    "audioclass.descriptors.mel",
+    "audioclass.descriptors.octaves",
+    "audioclass.descriptors.onsets",
+    "audioclass.descriptors.prediction",
+    "audioclass.descriptors.spectral",
+    "audioclass.descriptors.temporal",
+    "audioclass.kernels.gaussian",
+    "audioclass.kernels.linear",
+    "audioclass.kernels.polynomial",
+    "audioclass.kernels.tanh",
+    "audioclass.pooling.cepstra",
+    "audioclass.pooling.levels",
+    "audioclass.pooling.modulation",
+    "audioclass.pooling.patterns",
+    "audioclass.pooling.statistics",
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A distribution that offers pieces: the modules of its entry points and the text of its manifest, if any."""
+
+    distribution: str
+    version: str
+    modules: tuple[str, ...]
+    manifest: str | None = None
+
+    @property
+    def is_builtin(self) -> bool:
+        """Whether the pieces are our own."""
+        return self.distribution == PROJECT
+
+    def __str__(self) -> str:
+        return f"{self.distribution} {self.version}"
+
+
+def builtin_source() -> Source:
+    """Our own pieces, with the manifest that ships beside this file."""
+    return Source(PROJECT, __version__, BUILTINS, files(PROJECT).joinpath(MANIFEST).read_text(encoding="utf-8"))
+
+
+def installed_sources() -> Iterator[Source]:
+    """Every installed distribution with entry points of ours, by name; nothing is imported."""
+    found: dict[str, Source] = {}
+    for distribution in importlib.metadata.distributions():
+        modules = tuple(entry.value for entry in distribution.entry_points if entry.group == PROJECT)
+        if modules:
+            name = distribution.metadata["Name"] or "unnamed"
+            source = Source(name, distribution.version or "unknown", modules, _manifest_text(distribution))
+            found.setdefault(canonical(name), source)  # the first on the path hides the others, as for imports
+    yield from (found[name] for name in sorted(found))
 
 
 def read_source(path: Path) -> Source:
@@ -33,6 +97,20 @@ def manifest_of(path: Path) -> str | None:
     """The text of the manifest in a distribution's folder, wherever in it; None where there is none."""
     found = sorted(path.rglob(MANIFEST)) if path.is_dir() else []
     return found[0].read_text(encoding="utf-8") if found else None
+
+
+def canonical(name: str) -> str:
+    """A distribution's name as packaging tools compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _manifest_text(distribution: importlib.metadata.Distribution) -> str | None:
+    """The manifest, wherever in the distribution it lies; None where there is none."""
+    for path in distribution.files or ():
+        if path.name == MANIFEST:
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                return path.locate().read_text(encoding="utf-8")
+    return None
 
 
 def _project(path: Path) -> dict[str, Any]:

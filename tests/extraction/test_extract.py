@@ -14,7 +14,8 @@ from audioclass.extraction import extract
 from audioclass.extraction.extract import extract_features, whole
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.recipe import Part, recipe_of
-from audioclass.plugins.manager import PluginManager, Source, plugin_manager
+from audioclass.plugins.manager import PluginManager, plugin_manager
+from audioclass.plugins.sources import Source
 
 BROADCAST, ENVIRONMENT = load_recipe("broadcast"), load_recipe("environment")
 SIGNAL = np.concatenate([noise(2.0), tone(440, 1.7), noise(1.5, level=0.01, seed=1)])

@@ -1,7 +1,7 @@
 import pytest
 
 from audioclass.plugins import doctor
-from audioclass.plugins.manager import Source
+from audioclass.plugins.sources import Source
 
 
 @pytest.fixture

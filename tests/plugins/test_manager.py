@@ -5,7 +5,8 @@ import pytest
 
 from audioclass.errors import PluginError, UsageError
 from audioclass.kernels.gaussian import Gaussian
-from audioclass.plugins.manager import PluginManager, Source, builtin_source, canonical, plugin_manager
+from audioclass.plugins.manager import PluginManager, plugin_manager
+from audioclass.plugins.sources import Source, builtin_source, canonical
 
 KERNEL = """
 from dataclasses import dataclass

@@ -2,8 +2,9 @@ import pytest
 
 from audioclass.errors import PluginError
 from audioclass.hookspecs import KINDS
-from audioclass.plugins.manager import BUILTINS, PluginManager, Source, builtin_source
+from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import read_manifest, write_manifest
+from audioclass.plugins.sources import BUILTINS, Source, builtin_source
 
 
 def offers_of(kind):
