@@ -5,7 +5,8 @@ computes the descriptors of the recipe the usual way, one call each, with numpy 
 and pyAudioAnalysis compute their own sets where they are installed. Memory is the peak of `audioclass extract` on a
 recording of 10 minutes and on one of 10 hours (1 hour with --quick).
 Keys: broadcast_over_floor, environment_over_floor, librosa_over_broadcast, librosa_over_environment,
-memory_10min_mb, memory_10h_mb; opensmile_over_broadcast, pyaudioanalysis_over_broadcast where installed.
+memory_10min_mb, memory_10h_mb; opensmile_egemaps_over_broadcast, opensmile_compare_over_broadcast and
+pyaudioanalysis_over_broadcast where these are installed.
 """
 
 import os
@@ -122,8 +123,9 @@ def costs(path: Path, rounds: int) -> tuple[dict[str, float], list[tuple]]:
     for name, seconds in taken.items():
         ratios[f"{name}_over_floor"] = seconds["ratio"]
         ratios[f"librosa_over_{name}"] = seconds["librosa"] / seconds["ours"]
-        for who in ("floor", "ours", "librosa"):
-            rows.append((name, who, audio / seconds[who], seconds[who] / seconds["floor"]))
+        rows += [
+            (name, who, audio / seconds[who], seconds[who] / seconds["floor"]) for who in ("floor", "ours", "librosa")
+        ]
     for other, seconds in others.items():
         ratios[f"{other}_over_broadcast"] = seconds / taken["broadcast"]["ours"]
         rows.append(("", other, audio / seconds, seconds / taken["broadcast"]["floor"]))
