@@ -7,10 +7,11 @@ Nothing here is inherited from: having the methods is enough. `audioclass.testin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     )
     from audioclass.taxonomy import Taxonomy
 
-    Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
+Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
+Wants = Literal["gram", "entries", "features"]
 
 
 class Named(Protocol):
@@ -157,10 +159,10 @@ class StatesMercer(Protocol):
 class Trainer(Named, Protocol):
     """Fits one dichotomy."""
 
-    wants: ClassVar[Literal["gram", "features"]]
+    wants: ClassVar[Wants]
 
     def fit(self, task: Task) -> Machine | FeatureMachine:
-        """A kernel machine where the trainer wants a Gram matrix, named arrays where it wants features."""
+        """A kernel machine where the trainer wants a Gram matrix or entries of it, else named arrays."""
 
 
 @runtime_checkable
@@ -185,6 +187,13 @@ class HoldsOutGroups(Protocol):
 
     def held_out_scores(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """(n, n_dichotomies): row i as scored by the machine that never saw the group of example i."""
+
+
+@runtime_checkable
+class HasSpan(Protocol):
+    """A trainer whose machine is the L1 optimum on its Gram matrix: its span tells the scores of held-out groups."""
+
+    has_span: ClassVar[bool]
 
 
 class Calibrator(Named, Protocol):
@@ -238,7 +247,7 @@ class Decides(Protocol):
 class DirectStrategy(Named, Protocol):
     """Fits all labels at once instead of a plan of dichotomies; chosen by the same option as a strategy."""
 
-    wants: ClassVar[Literal["gram", "features"]]
+    wants: ClassVar[Wants]
 
     def fit(self, task: LabelTask) -> Machine | FeatureMachine:
         """A machine with one output for each label."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MOST_LISTED = 20  # names in one line
+
 
 class AudioclassError(Exception):
     """Its text is shown to the user as it is; `exit_code` is what the command ends with."""
@@ -47,4 +49,6 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name nobody offers, with the nearest one and all that are known."""
     known = sorted(known)
     suggestion = did_you_mean(name, known) or ";"
-    return UsageError(f"unknown {what} {name!r}{suggestion} known: {', '.join(known) or 'none'}")
+    more = [f"and {len(known) - MOST_LISTED} more"] if len(known) > MOST_LISTED else []
+    listed = ", ".join(known[:MOST_LISTED] + more) or "none"
+    return UsageError(f"unknown {what} {name!r}{suggestion} known: {listed}")

@@ -10,6 +10,8 @@ import numpy as np
 
 from audioclass.data import frozen_array
 
+Entries = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
 
 @dataclass(frozen=True)
 class Dichotomy:
@@ -62,9 +64,11 @@ class Geometry:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One dichotomy to be fitted: `y` in ±1 and either the Gram matrix `K` (n, n) or the features `X` (n, d).
+    """One dichotomy to be fitted: `y` in ±1 and what its trainer wants of the examples.
 
-    `weights` multiply the error factor `C` example by example; all randomness comes from `rng`.
+    That is the Gram matrix `K` (n, n); or `entries`, a function of row and column indices that gives a part of it, for
+    trainers that must not form the whole; or the features `X` (n, d). `weights` multiply the error factor `C` of each
+    example; all randomness comes from `rng`.
     """
 
     y: np.ndarray
@@ -73,6 +77,7 @@ class Task:
     rng: np.random.Generator
     K: np.ndarray | None = None
     X: np.ndarray | None = None
+    entries: Entries | None = None
 
     def __post_init__(self) -> None:
         _check_examples(self)
@@ -82,7 +87,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class LabelTask:
-    """All labels to be fitted at once: `y` in 0..n_labels-1 and either `K` or `X`, as for a `Task`."""
+    """All labels to be fitted at once: `y` in 0..n_labels-1 and one of `K`, `entries` and `X`, as for a `Task`."""
 
     y: np.ndarray
     n_labels: int
@@ -91,6 +96,7 @@ class LabelTask:
     rng: np.random.Generator
     K: np.ndarray | None = None
     X: np.ndarray | None = None
+    entries: Entries | None = None
 
     def __post_init__(self) -> None:
         _check_examples(self)
@@ -196,8 +202,8 @@ def _check_examples(task: Task | LabelTask) -> None:
         raise ValueError("a task needs examples, y is empty")
     if not 0 < task.C < np.inf:
         raise ValueError(f"C={task.C} must be positive and finite")
-    if (task.K is None) == (task.X is None):
-        raise ValueError("a task needs either a Gram matrix K or features X")
+    if sum(given is not None for given in (task.K, task.X, task.entries)) != 1:
+        raise ValueError("a task needs one of a Gram matrix K, its entries, or features X")
     for name, ndim in (("y", 1), ("weights", 1), ("K", 2), ("X", 2)):
         array = getattr(task, name)
         if array is None:

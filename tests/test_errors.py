@@ -27,3 +27,8 @@ def test_errors_know_their_exit_code(error, code):
 
 def test_wrong_use_is_a_value_error_too():
     assert issubclass(UsageError, ValueError)
+
+
+def test_a_line_lists_no_more_than_it_can_hold():
+    line = str(unknown_name("piece", "zzz", [f"name{i:02}" for i in range(30)]))
+    assert line.endswith("name18, name19, and 10 more")

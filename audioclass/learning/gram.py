@@ -1,37 +1,99 @@
-"""Pairwise statistics over groups of features: one distance for each group, scaled by its training mean."""
+"""Pairwise statistics of the training examples: computed once, then read by every kernel, dichotomy, fold and C."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from audioclass.kernels.statistics import squared_distance
+from audioclass.contracts import Kernel
+from audioclass.kernels.statistics import gram, squared_distance, statistic_of
+
+BUDGET = 2 * 2**30  # bytes that one statistic may take; beyond it parts are computed when they are asked for
+
+
+class PairwiseStatistics:
+    """The statistics of a set of examples, each computed when a kernel first needs it and then kept.
+
+    A matrix that does not fit the budget in float64 is kept in float32; one that does not fit either is not kept.
+    """
+
+    def __init__(self, X: np.ndarray, budget: int = BUDGET) -> None:
+        if X.ndim != 2 or not np.isfinite(X).all():
+            raise ValueError(f"X has shape {X.shape}, must be examples by features, all finite")
+        self.X = np.ascontiguousarray(X)
+        self._budget = budget
+        self._kept: dict[Hashable, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a whole matrix fits the budget."""
+        return len(self) ** 2 * np.dtype(np.float32).itemsize <= self._budget
+
+    def gram(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """The Gram matrix of these rows against these columns (default: the rows), both indices of examples."""
+        columns = rows if columns is None else columns
+        statistic = statistic_of(kernel)
+        if statistic is None:
+            return gram(kernel, self.X[rows], self.X[columns])
+        return kernel.of(self.part(statistic, rows, columns))
+
+    def part(self, statistic: Callable, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """A part of a statistic, a copy of its own."""
+        if self.is_kept:
+            return self._whole(statistic)[np.ix_(rows, columns)]
+        left = self.X[rows]
+        return statistic(left, left if rows is columns else self.X[columns])
+
+    def prepare(self, kernel: Kernel) -> None:
+        """Compute what a kernel needs now, once, rather than in each process that will read it."""
+        statistic = statistic_of(kernel)
+        if statistic is not None and self.is_kept:
+            self._whole(statistic)
+
+    def _whole(self, statistic: Callable) -> np.ndarray:
+        if statistic not in self._kept:
+            fits = len(self) ** 2 * np.dtype(np.float64).itemsize <= self._budget
+            X = self.X.astype(np.float64 if fits else np.float32, copy=False)
+            self._kept[statistic] = statistic(X, X)
+        return self._kept[statistic]
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedDistance:
     """Squared distance within each group of columns over its mean on the training rows, averaged over the groups.
 
-    exp(−γ · this) is a product of one Gaussian kernel for each group: no group is drowned by a larger one.
+    It is the plain squared distance of columns times `factors`: exp(−γ · this) is a product of one Gaussian kernel for
+    each group, and no group is drowned by a larger one.
     """
 
-    columns: tuple[np.ndarray, ...]
-    scales: np.ndarray
+    factors: np.ndarray
 
     @classmethod
-    def fit(cls, X: np.ndarray, groups: Sequence[str]) -> GroupedDistance:
-        """Scales from training rows; a group that does not vary has scale 1."""
-        names = np.asarray(groups)
-        columns = tuple(np.flatnonzero(names == name) for name in dict.fromkeys(groups))
-        means = np.array([squared_distance(X[:, c], X[:, c]).mean() for c in columns])
-        return cls(columns, np.where(means > 0, means, 1.0))
+    def fit(cls, X: np.ndarray, groups: Sequence[str], weights: dict[str, float] | None = None) -> GroupedDistance:
+        """Factors from training rows; a group that does not vary keeps factor 1 over the number of groups.
+
+        `weights` of the groups (default: equal) are brought to a mean of one.
+        """
+        names = list(dict.fromkeys(groups))
+        shares = np.array([1.0 if weights is None else weights[name] for name in names])
+        shares = shares / shares.sum()
+        factors = np.empty(X.shape[1])
+        for name, share in zip(names, shares, strict=True):
+            columns = np.flatnonzero(np.asarray(groups) == name)
+            spread = 2 * X[:, columns].var(axis=0, dtype=np.float64).sum()  # the mean of all squared distances
+            factors[columns] = np.sqrt(share / (spread if spread > 0 else 1.0))
+        return cls(factors)
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Columns scaled, so that any kernel on distances weighs the groups alike."""
+        return X * self.factors.astype(X.dtype, copy=False)
 
     def between(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """(len(X), len(Y)) distances; exactly 0 on the diagonal where Y is X."""
-        total = np.zeros((len(X), len(Y)), np.result_type(X, Y))
-        for columns, scale in zip(self.columns, self.scales, strict=True):
-            part = X[:, columns]
-            total += squared_distance(part, part if Y is X else Y[:, columns]) / scale
-        return total / len(self.columns)
+        scaled = self.apply(X)
+        return squared_distance(scaled, scaled if Y is X else self.apply(Y))

@@ -36,5 +36,9 @@ def scores_of(piece: object, machine: object, X: np.ndarray, new: np.ndarray) ->
 
 
 def _given(wants: str, X: np.ndarray, n: int) -> dict[str, object]:
-    examples = {"X": X} if wants == "features" else {"K": gram(Gaussian(), X)}
-    return {"C": 10.0, "weights": np.ones(n), "rng": np.random.default_rng(0)} | examples
+    forms = {
+        "gram": lambda: {"K": gram(Gaussian(), X)},
+        "entries": lambda: {"entries": lambda rows, columns: gram(Gaussian(), X[rows], X[columns])},
+        "features": lambda: {"X": X},
+    }
+    return {"C": 10.0, "weights": np.ones(n), "rng": np.random.default_rng(0)} | forms[wants]()

@@ -26,8 +26,9 @@ def _agreement(trainer: Any, X: np.ndarray, y: np.ndarray, expected: np.ndarray,
 
 
 def says_what_it_wants(trainer: Any) -> None:
-    """It wants a Gram matrix or features, and evaluates its own arrays where it wants features."""
-    require(trainer.wants in ("gram", "features"), f"wants is {trainer.wants!r}, must be 'gram' or 'features'")
+    """It wants a Gram matrix, entries of it, or features, and evaluates its own arrays where it wants features."""
+    known = ("gram", "entries", "features")
+    require(trainer.wants in known, f"wants is {trainer.wants!r}, must be one of {', '.join(known)}")
     if trainer.wants == "features":
         require(isinstance(trainer, ScoresFeatures), "it wants features and has no scores(machine, X)")
 

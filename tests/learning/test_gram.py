@@ -1,8 +1,12 @@
 import numpy as np
+import pytest
 from scipy.spatial.distance import cdist
 
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.linear import Linear
 from audioclass.kernels.mercer import check_mercer
-from audioclass.learning.gram import GroupedDistance
+from audioclass.kernels.statistics import gram, squared_distance
+from audioclass.learning.gram import GroupedDistance, PairwiseStatistics
 
 X = np.random.default_rng(0).normal(0, 3, (15, 5))
 NEW = np.random.default_rng(1).normal(0, 3, (4, 5))
@@ -33,7 +37,54 @@ def test_its_gaussian_is_a_mercer_kernel():
     assert check_mercer(np.exp(-GroupedDistance.fit(X, GROUPS).between(X, X))).holds
 
 
+def test_weights_of_groups_are_shares():
+    equal = GroupedDistance.fit(X, GROUPS)
+    mel_only = GroupedDistance.fit(X, GROUPS, {"mel": 1.0, "shape": 0.0})
+    mel = [0, 1, 3]
+    np.testing.assert_allclose(
+        mel_only.between(X, X), 2 * GroupedDistance(equal.factors[mel]).between(X[:, mel], X[:, mel]), atol=1e-12
+    )
+
+
 def test_a_group_that_does_not_vary_counts_for_nothing():
     constant = np.column_stack([X, np.ones(15)])
     distances = GroupedDistance.fit(constant, (*GROUPS, "still")).between(constant, constant)
     np.testing.assert_allclose(distances, GroupedDistance.fit(X, GROUPS).between(X, X) * 2 / 3)
+
+
+@pytest.mark.parametrize("budget", [10**9, 15 * 15 * 4, 0], ids=["float64", "float32", "not-kept"])
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Linear()], ids=lambda kernel: kernel.name)
+def test_parts_are_those_of_the_whole_within_any_budget(kernel, budget):
+    statistics = PairwiseStatistics(X, budget)
+    rows, columns = np.array([3, 1, 8]), np.array([0, 14, 2, 5])
+    np.testing.assert_allclose(
+        statistics.gram(kernel, rows, columns), gram(kernel, X)[np.ix_(rows, columns)], rtol=1e-4, atol=1e-4
+    )
+
+
+def test_a_statistic_is_computed_once():
+    calls = []
+
+    def counted(X, Y):
+        calls.append(1)
+        return X @ Y.T
+
+    kernel = type("Counted", (Linear,), {"statistic": staticmethod(counted)})()
+    statistics = PairwiseStatistics(X)
+    statistics.prepare(kernel)
+    for i in range(5):
+        statistics.gram(kernel, np.arange(i + 1))
+    assert len(calls) == 1
+
+
+def test_a_part_can_be_changed_without_harm():
+    statistics = PairwiseStatistics(X)
+    everything = np.arange(15)
+    statistics.part(squared_distance, everything, everything)[:] = 0
+    assert statistics.gram(Gaussian(), everything).min() < 1
+
+
+@pytest.mark.parametrize("bad", [np.ones(3), np.array([[np.nan]])])
+def test_wrong_examples_are_refused(bad):
+    with pytest.raises(ValueError, match="must be examples by features, all finite"):
+        PairwiseStatistics(bad)

@@ -1,0 +1,288 @@
+"""Train and calibrate a plan: every dichotomy its machine, its held-out scores and its map to probabilities.
+
+All work stands in one flat queue over (dichotomy, fold), run in processes because LIBSVM holds the interpreter; each
+item has its own seed, so the result does not depend on how many processes there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from audioclass.contracts import FitsMany, HasSpan, HoldsOutGroups, Kernel
+from audioclass.learning.folds import N_FOLDS, fold_count, grouped_folds, trainable_folds
+from audioclass.learning.gram import PairwiseStatistics
+from audioclass.learning.group_span import group_span_scores
+from audioclass.problems import Dichotomy, FeatureMachine, Machine, Task
+
+Progress = Callable[[int, int], None]  # items done, items in all
+HeldOut = Literal["auto", "folds", "span"]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What every dichotomy is trained with, and where its held-out scores come from.
+
+    `auto` takes the cheapest honest way: in closed form where the trainer knows it, by the span of the machine where it
+    has one, else from `n_folds` folds. On ESC-10 the span costs a third of five folds, at a log-loss 4 % higher.
+    """
+
+    trainer: Any
+    calibrator: Any
+    held_out: HeldOut = "auto"
+    n_folds: int = N_FOLDS
+    seed: int = 0
+
+    @property
+    def in_closed_form(self) -> bool:
+        """Whether the trainer knows the scores of held-out groups."""
+        return isinstance(self.trainer, HoldsOutGroups) and self.held_out == "auto"
+
+    @property
+    def by_span(self) -> bool:
+        """Whether the span of a machine tells them."""
+        return self.held_out == "span" or (self.held_out == "auto" and isinstance(self.trainer, HasSpan))
+
+    @property
+    def by_folds(self) -> bool:
+        """Whether machines are trained again without each fold."""
+        return not self.in_closed_form and not self.by_span
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Training rows with their pairwise statistics, the label index `y`, weight and group of each."""
+
+    statistics: PairwiseStatistics
+    y: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def of(
+        cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None, groups: np.ndarray | None = None
+    ) -> Examples:
+        """Weights default to one, groups to each example by itself."""
+        n = len(y)
+        if len(X) != n:
+            raise ValueError(f"X has {len(X)} rows for {n} labels")
+        own = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
+        return cls(PairwiseStatistics(X), np.asarray(y), np.ones(n) if weights is None else np.asarray(weights), own)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedDichotomy:
+    """A machine over the examples, its calibration as plain numbers, and the held-out score of every example.
+
+    Examples that take no part in the dichotomy were never seen by the machine: their held-out score is its own. `note`
+    says where held-out scores could not be had.
+    """
+
+    dichotomy: Dichotomy
+    kernel: Kernel
+    C: float
+    machine: Machine | FeatureMachine
+    calibration: Mapping[str, Any]
+    held_out: np.ndarray
+    note: str = ""
+
+
+def train_dichotomies(
+    dichotomies: Sequence[Dichotomy],
+    examples: Examples,
+    kernels: Sequence[Kernel],
+    Cs: Sequence[float],
+    pieces: Pieces,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[TrainedDichotomy]:
+    """Every dichotomy of a plan, each with its own kernel and C, trained and calibrated.
+
+    Sides are balanced: each weighs as much as the other, n/(2 n_side) an example. A trainer that fits many dichotomies
+    at once takes the examples' own weights instead, because one factorisation serves them all.
+    """
+    asked = enumerate(zip(dichotomies, kernels, Cs, strict=True))
+    problems = [_Problem(i, dichotomy, examples, kernel, C, pieces) for i, (dichotomy, kernel, C) in asked]
+    if pieces.trainer.wants == "gram":
+        for kernel in dict.fromkeys(kernels):
+            examples.statistics.prepare(kernel)
+    if pieces.in_closed_form and isinstance(pieces.trainer, FitsMany):
+        answers = _run(_shared(problems), _fit_together, examples, pieces, jobs, progress)
+        answers = [answer for some in answers for answer in some]
+    else:
+        queue = [(problem, fold) for problem in problems for fold in problem.queue]
+        answers = _run(queue, _fit_one, examples, pieces, jobs, progress)
+    answered: dict[int, list[Answer]] = {}
+    for answer in answers:
+        answered.setdefault(answer[0], []).append(answer)
+    return [_calibrated(problem, answered[problem.index], examples, pieces) for problem in problems]
+
+
+class _Problem:
+    """One dichotomy of the examples: which rows take part, on which side, and the fold of each.
+
+    `folds` is None where none are held out: the span or a closed form tells, or the smaller side has a single group.
+    """
+
+    def __init__(
+        self, index: int, dichotomy: Dichotomy, examples: Examples, kernel: Kernel, C: float, pieces: Pieces
+    ) -> None:
+        self.index, self.dichotomy, self.kernel, self.C = index, dichotomy, kernel, C
+        positive, negative = np.isin(examples.y, dichotomy.positive), np.isin(examples.y, dichotomy.negative)
+        if not positive.any() or not negative.any():
+            side = dichotomy.negative if positive.any() else dichotomy.positive
+            raise ValueError(f"dichotomy {index}: no example of labels {side}")
+        self.rows = np.flatnonzero(positive | negative)
+        self.sides = np.where(positive, 1, -1)[self.rows]
+        self.groups = examples.groups[self.rows]
+        self.folds = None
+        if pieces.by_folds:
+            count = fold_count(self.sides, self.groups, pieces.n_folds)
+            self.folds = grouped_folds(self.sides, self.groups, count) if count > 1 else None
+
+    @property
+    def queue(self) -> list[int | None]:
+        """What there is to fit: None for the machine on all rows, then the folds to hold out."""
+        return [None] if self.folds is None else [None, *trainable_folds(self.sides, self.folds)]
+
+    def balanced(self, weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        """Weights of the kept rows, both sides of the same sum."""
+        own, is_positive = weights[self.rows[kept]], self.sides[kept] > 0
+        positive = own[is_positive].sum()
+        sums = np.where(is_positive, positive, own.sum() - positive)
+        return own * len(own) / (2 * np.maximum(sums, np.finfo(float).tiny))
+
+
+Answer = tuple[int, "int | None", Any, "np.ndarray | None"]  # problem, fold, machine, scores of the rows held out
+
+
+def _run(
+    queue: Sequence[Any], work: Callable, examples: Examples, pieces: Pieces, jobs: int, progress: Any
+) -> list[Any]:
+    """Answers in the order of the queue, whatever the number of processes."""
+    done = []
+    for answer in _answers(queue, work, examples, pieces, jobs):
+        done.append(answer)
+        if progress is not None:
+            progress(len(done), len(queue))
+    return done
+
+
+def _answers(queue: Sequence[Any], work: Callable, examples: Examples, pieces: Pieces, jobs: int) -> Iterator[Any]:
+    if jobs == 1 or len(queue) < 2:
+        return (work(item, examples, pieces) for item in queue)
+    return Parallel(n_jobs=jobs, return_as="generator")(delayed(work)(item, examples, pieces) for item in queue)
+
+
+def _task(problem: _Problem, examples: Examples, pieces: Pieces, kept: np.ndarray, fold: int | None) -> Task:
+    rows, statistics, kernel = problem.rows[kept], examples.statistics, problem.kernel
+    forms = {
+        "gram": lambda: {"K": statistics.gram(kernel, rows)},
+        "entries": lambda: {"entries": lambda i, j: statistics.gram(kernel, rows[i], rows[j])},
+        "features": lambda: {"X": statistics.X[rows]},
+    }
+    rng = np.random.default_rng([pieces.seed, problem.index, 0 if fold is None else fold + 1])
+    weights = problem.balanced(examples.weights, kept)
+    return Task(problem.sides[kept], problem.C, weights, rng, **forms[pieces.trainer.wants]())
+
+
+def _fit_one(item: tuple[_Problem, int | None], examples: Examples, pieces: Pieces) -> Answer:
+    """Fit on all rows of a problem, or on those outside a fold, and score what was held out."""
+    problem, fold = item
+    kept = np.ones(len(problem.rows), bool) if fold is None else problem.folds != fold
+    task = _task(problem, examples, pieces, kept, fold)
+    machine = pieces.trainer.fit(task)
+    if fold is None:
+        return problem.index, fold, _over_examples(machine, problem.rows), _own_scores(problem, task, machine, pieces)
+    scores = _scores(machine, problem, examples, pieces, problem.rows[kept], problem.rows[~kept])
+    return problem.index, fold, machine, scores
+
+
+def _own_scores(problem: _Problem, task: Task, machine: Any, pieces: Pieces) -> np.ndarray | None:
+    """Scores of the rows a machine was trained on: by its span, or as they are where there is nothing better."""
+    if pieces.by_span:
+        return group_span_scores(task.K, machine, task.y, problem.C, task.weights, problem.groups)
+    if problem.folds is not None:
+        return None
+    if isinstance(machine, FeatureMachine):
+        return pieces.trainer.scores(machine, task.X)
+    everything = np.arange(len(task.y))
+    return machine.scores(task.K if task.K is not None else task.entries(everything, everything))
+
+
+def _shared(problems: Sequence[_Problem]) -> list[list[_Problem]]:
+    """Problems over the same rows with the same kernel and C: one factorisation serves them."""
+    found: dict[Any, list[_Problem]] = {}
+    for problem in problems:
+        found.setdefault((problem.rows.tobytes(), problem.kernel, problem.C), []).append(problem)
+    return list(found.values())
+
+
+def _fit_together(problems: Sequence[_Problem], examples: Examples, pieces: Pieces) -> list[Answer]:
+    """All problems over the same rows at once, with the scores of held-out groups in closed form."""
+    first = problems[0]
+    Y = np.stack([problem.sides for problem in problems], axis=1)
+    K = examples.statistics.gram(first.kernel, first.rows)
+    rng = np.random.default_rng([pieces.seed, first.index])
+    task = Task(first.sides, first.C, examples.weights[first.rows], rng, K=K)
+    machine = pieces.trainer.fit_many(task, Y)
+    held_out = pieces.trainer.held_out_scores(task, Y, first.groups)
+    support = first.rows[machine.support]
+    answers: list[Answer] = []
+    for column, problem in enumerate(problems):
+        own = Machine(support, machine.coefficients[:, column], float(np.asarray(machine.intercept)[column]))
+        answers += [(problem.index, None, own, held_out[:, column])]
+    return answers
+
+
+def _over_examples(machine: Machine | FeatureMachine, rows: np.ndarray) -> Machine | FeatureMachine:
+    """The machine with its support as indices of all examples instead of the task's rows."""
+    if isinstance(machine, FeatureMachine):
+        return machine
+    return Machine(rows[machine.support], machine.coefficients, machine.intercept)
+
+
+def _scores(
+    machine: Machine | FeatureMachine,
+    problem: _Problem,
+    examples: Examples,
+    pieces: Pieces,
+    trained_on: np.ndarray,
+    away: np.ndarray,
+) -> np.ndarray:
+    if isinstance(machine, FeatureMachine):
+        return pieces.trainer.scores(machine, examples.statistics.X[away])
+    support = trained_on[machine.support]
+    return examples.statistics.gram(problem.kernel, away, support) @ machine.coefficients + machine.intercept
+
+
+def _calibrated(problem: _Problem, own: Sequence[Answer], examples: Examples, pieces: Pieces) -> TrainedDichotomy:
+    machine, scores, note = _held_out(problem, own, pieces)
+    weights = examples.weights[problem.rows]
+    known = np.isfinite(scores)
+    calibration = pieces.calibrator.fit(scores[known], problem.sides[known], weights[known])
+    held_out = np.empty(len(examples.y))
+    others = np.setdiff1d(np.arange(len(examples.y)), problem.rows)
+    missing = problem.rows[~known]
+    held_out[problem.rows] = scores
+    for rows in (others, missing):
+        held_out[rows] = _scores(machine, problem, examples, pieces, np.arange(len(examples.y)), rows)
+    return TrainedDichotomy(problem.dichotomy, problem.kernel, problem.C, machine, calibration, held_out, note)
+
+
+def _held_out(problem: _Problem, own: Sequence[Answer], pieces: Pieces) -> tuple[Any, np.ndarray, str]:
+    """The machine on all rows, the held-out score of each row (NaN where there is none), and what is to be said."""
+    [(_, _, machine, in_sample)] = [answer for answer in own if answer[1] is None]
+    if not pieces.by_folds:
+        return machine, in_sample, ""
+    if len(own) < 2:
+        return machine, in_sample, "calibrated on its own training scores: a side has a single group"
+    scores = np.full(len(problem.rows), np.nan)
+    for _, fold, _, away in (answer for answer in own if answer[1] is not None):
+        scores[problem.folds == fold] = away
+    return machine, scores, ""

@@ -1,0 +1,36 @@
+"""Folds for held-out scores: groups stay together, sides are spread evenly, the smaller side sets how many."""
+
+from __future__ import annotations
+
+import numpy as np
+
+N_FOLDS = 5
+
+
+def fold_count(y: np.ndarray, groups: np.ndarray, n_folds: int = N_FOLDS) -> int:
+    """How many folds a dichotomy allows: at most as many as its smaller side has groups; 1 is none."""
+    return min(n_folds, *(len(np.unique(groups[y == side])) for side in np.unique(y)))
+
+
+def grouped_folds(y: np.ndarray, groups: np.ndarray, n_folds: int) -> np.ndarray:
+    """The fold of each example, (n,): examples of one group share it, and every fold has its part of each side.
+
+    Groups are dealt out from the largest to the smallest, each to the fold where it evens the sides most; ties go to
+    the first, so the same examples always get the same folds.
+    """
+    sides, side_of = np.unique(y, return_inverse=True)
+    names, group_of = np.unique(groups, return_inverse=True)
+    counts = np.zeros((len(names), len(sides)))
+    np.add.at(counts, (group_of, side_of), 1)
+    shares = counts / counts.sum(axis=0)
+    filled = np.zeros((n_folds, len(sides)))
+    fold_of = np.empty(len(names), int)
+    for group in np.argsort(-counts.sum(axis=1), kind="stable"):
+        fold_of[group] = np.argmin(filled @ shares[group])  # adds least to the sum of squares
+        filled[fold_of[group]] += shares[group]
+    return fold_of[group_of]
+
+
+def trainable_folds(y: np.ndarray, folds: np.ndarray) -> list[int]:
+    """Folds that leave both sides to train on; the others cannot be held out."""
+    return [int(fold) for fold in np.unique(folds) if len(np.unique(y[folds != fold])) == len(np.unique(y))]

@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.learning import dichotomies as module
+from audioclass.learning.dichotomies import Examples, Pieces, train_dichotomies
+from audioclass.plugins.manager import plugin_manager
+from audioclass.problems import Dichotomy
+from audioclass.strategies.one_vs_one import OneVsOne
+from audioclass.testing.blobs import blobs
+
+MANAGER = plugin_manager(installed=False)
+PLATT = MANAGER.make("calibrator", "platt")
+SVM = MANAGER.make("trainer", "svm")
+X, Y = blobs(3, n_each=14, spread=1.3)
+GROUPS = np.arange(len(Y)) // 6
+
+
+def trained(trainer=SVM, *, held_out="auto", groups=GROUPS, jobs=1, seed=0, dichotomies=None, progress=None):
+    examples = Examples.of(X, Y, groups=groups)
+    plan = dichotomies or OneVsOne().plan(["a", "b", "c"], None, None, None).dichotomies
+    pieces = Pieces(trainer, PLATT, held_out=held_out, seed=seed)
+    kernels, Cs = [Gaussian()] * len(plan), [2.0] * len(plan)
+    return train_dichotomies(plan, examples, kernels, Cs, pieces, jobs=jobs, progress=progress)
+
+
+def brute_force(dichotomy, fold_of):
+    """Held-out scores by retraining without each fold, written out."""
+    rows = np.flatnonzero(np.isin(Y, (*dichotomy.positive, *dichotomy.negative)))
+    sides = np.where(np.isin(Y, dichotomy.positive), 1, -1)
+    from audioclass.kernels.statistics import gram
+    from audioclass.problems import Task
+
+    scores = np.full(len(Y), np.nan)
+    for fold in np.unique(fold_of[rows]):
+        kept, away = rows[fold_of[rows] != fold], rows[fold_of[rows] == fold]
+        weights = np.array([len(kept) / (2 * np.sum(sides[kept] == side)) for side in sides[kept]])
+        task = Task(sides[kept], 2.0, weights, np.random.default_rng(0), K=gram(Gaussian(), X[kept]))
+        scores[away] = SVM.fit(task).scores(gram(Gaussian(), X[away], X[kept]))
+    return rows, scores
+
+
+def test_held_out_scores_are_those_of_machines_that_never_saw_the_group():
+    for result in trained(held_out="folds"):
+        rows = np.flatnonzero(np.isin(Y, (*result.dichotomy.positive, *result.dichotomy.negative)))
+        sides = np.where(np.isin(Y, result.dichotomy.positive), 1, -1)[rows]
+        fold_of = np.zeros(len(Y), int)
+        fold_of[rows] = module.grouped_folds(sides, GROUPS[rows], module.fold_count(sides, GROUPS[rows]))
+        _, expected = brute_force(result.dichotomy, fold_of)
+        np.testing.assert_allclose(result.held_out[rows], expected[rows], atol=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 8), st.integers(0, 100))
+def test_no_machine_is_scored_on_a_group_it_was_trained_on(size, seed):
+    groups = np.random.default_rng(seed).permutation(np.arange(len(Y)) // size)
+    seen = []
+
+    class Watching:
+        wants = "features"
+
+        def fit(self, task):
+            seen.append(set(task.X[:, 0].tolist()))
+            return module.FeatureMachine({})
+
+        def scores(self, machine, new):
+            group_of = dict(zip(X[:, 0].tolist(), groups.tolist(), strict=True))
+            trained_groups = {group_of[x] for x in seen[-1]}
+            self.leaks += [group_of[x] in trained_groups for x in new[:, 0].tolist()]
+            return new[:, 0]
+
+        leaks: list = []  # noqa: RUF012
+
+    watcher = Watching()
+    watcher.leaks = []
+    examples = Examples.of(X, Y, groups=groups)
+    pieces = Pieces(watcher, PLATT, held_out="folds")
+    problem = module._Problem(0, Dichotomy((0,), (1, 2)), examples, Gaussian(), 1.0, pieces)
+    for fold in problem.queue[1:]:
+        module._fit_one((problem, fold), examples, pieces)
+    assert not any(watcher.leaks)
+
+
+@pytest.mark.parametrize(("trainer", "held_out"), [("svm", "folds"), ("svm", "auto"), ("least_squares", "auto")])
+def test_jobs_do_not_change_the_result(trainer, held_out):
+    made = MANAGER.make("trainer", trainer)
+    results = [trained(made, held_out=held_out, jobs=jobs) for jobs in (1, 2, 4)]
+    for one, *others in zip(*results, strict=True):
+        for other in others:
+            assert np.array_equal(one.held_out, other.held_out)
+            assert np.array_equal(one.machine.coefficients, other.machine.coefficients)
+            assert one.calibration == other.calibration
+
+
+def test_closed_form_scores_are_those_of_retraining():
+    least_squares = MANAGER.make("trainer", "least_squares")
+    rest = [Dichotomy((k,), tuple({0, 1, 2} - {k})) for k in range(3)]
+    for result in trained(least_squares, dichotomies=rest):
+        for group in np.unique(GROUPS):
+            away = group == GROUPS
+            sides = np.where(np.isin(Y, result.dichotomy.positive), 1, -1)
+            from audioclass.kernels.statistics import gram
+            from audioclass.problems import Task
+
+            K = gram(Gaussian(), X[~away])
+            machine = least_squares.fit(Task(sides[~away], 2.0, np.ones((~away).sum()), np.random.default_rng(0), K=K))
+            expected = machine.scores(gram(Gaussian(), X[away], X[~away]))
+            np.testing.assert_allclose(result.held_out[away], expected, atol=1e-8)
+
+
+def test_span_scores_need_no_retraining():
+    steps = []
+    results = trained(held_out="span", groups=None, progress=lambda done, total: steps.append((done, total)))
+    assert steps[-1] == (3, 3)
+    folds = trained(groups=None, held_out="folds")
+    for span, fold in zip(results, folds, strict=True):
+        rows = np.flatnonzero(np.isin(Y, (*span.dichotomy.positive, *span.dichotomy.negative)))
+        assert np.corrcoef(span.held_out[rows], fold.held_out[rows])[0, 1] > 0.8
+
+
+def test_progress_counts_machines_and_folds():
+    steps = []
+    trained(held_out="folds", progress=lambda done, total: steps.append((done, total)))
+    assert steps[-1][0] == steps[-1][1] == 3 * 6
+
+
+def test_a_side_of_one_group_is_calibrated_on_its_own_scores_and_says_so():
+    groups = np.where(Y == 0, 0, 1 + np.arange(len(Y)))
+    first, _, last = trained(groups=groups, held_out="folds")
+    assert "a side has a single group" in first.note
+    assert last.note == ""
+
+
+def test_a_dichotomy_without_examples_is_refused():
+    with pytest.raises(ValueError, match=r"dichotomy 0: no example of labels \(7,\)"):
+        trained(dichotomies=(Dichotomy((0,), (7,)),))
+
+
+def test_examples_outside_a_dichotomy_are_scored_by_its_machine():
+    result = trained()[0]
+    outside = np.flatnonzero(Y == 2)
+    from audioclass.kernels.statistics import gram
+
+    np.testing.assert_allclose(result.held_out[outside], result.machine.scores(gram(Gaussian(), X[outside], X)))
