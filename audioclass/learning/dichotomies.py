@@ -7,7 +7,7 @@ item has its own seed, so the result does not depend on how many processes there
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from audioclass.learning.group_span import group_span_scores
 from audioclass.problems import Dichotomy, FeatureMachine, Machine, Task
 
 Progress = Callable[[int, int], None]  # items done, items in all
+ROWS_TOGETHER = 4096
 HeldOut = Literal["auto", "folds", "span"]
 
 
@@ -29,6 +30,7 @@ class Pieces:
 
     `auto` takes the cheapest honest way: in closed form where the trainer knows it, by the span of the machine where it
     has one, else from `n_folds` folds. On ESC-10 the span costs a third of five folds, at a log-loss 4 % higher.
+    `large` is the trainer of dichotomies whose Gram matrix would not fit the memory budget.
     """
 
     trainer: Any
@@ -36,6 +38,13 @@ class Pieces:
     held_out: HeldOut = "auto"
     n_folds: int = N_FOLDS
     seed: int = 0
+    large: Any = None
+
+    def fitting(self, n_rows: int, statistics: PairwiseStatistics) -> Pieces:
+        """The pieces for so many rows: beyond the memory budget `large` takes over, where there is one."""
+        if self.large is None or self.trainer.wants != "gram" or statistics.fits(n_rows):
+            return self
+        return replace(self, trainer=self.large, held_out="folds")
 
     @property
     def in_closed_form(self) -> bool:
@@ -108,19 +117,16 @@ def train_dichotomies(
     """
     asked = enumerate(zip(dichotomies, kernels, Cs, strict=True))
     problems = [_Problem(i, dichotomy, examples, kernel, C, pieces) for i, (dichotomy, kernel, C) in asked]
-    if pieces.trainer.wants == "gram":
+    if pieces.trainer.wants == "gram" and examples.statistics.fits(len(examples.y)):
         for kernel in dict.fromkeys(kernels):
             examples.statistics.prepare(kernel)
-    if pieces.in_closed_form and isinstance(pieces.trainer, FitsMany):
-        answers = _run(_shared(problems), _fit_together, examples, pieces, jobs, progress)
-        answers = [answer for some in answers for answer in some]
-    else:
-        queue = [(problem, fold) for problem in problems for fold in problem.queue]
-        answers = _run(queue, _fit_one, examples, pieces, jobs, progress)
+    together = _shared([problem for problem in problems if problem.is_shared])
+    alone = [(problem, fold) for problem in problems if not problem.is_shared for fold in problem.queue]
     answered: dict[int, list[Answer]] = {}
-    for answer in answers:
-        answered.setdefault(answer[0], []).append(answer)
-    return [_calibrated(problem, answered[problem.index], examples, pieces) for problem in problems]
+    for answers in _run([*together, *alone], examples, jobs, progress):
+        for answer in answers:
+            answered.setdefault(answer[0], []).append(answer)
+    return [_calibrated(problem, answered[problem.index], examples) for problem in problems]
 
 
 class _Problem:
@@ -140,10 +146,18 @@ class _Problem:
         self.rows = np.flatnonzero(positive | negative)
         self.sides = np.where(positive, 1, -1)[self.rows]
         self.groups = examples.groups[self.rows]
-        self.folds = None
-        if pieces.by_folds:
-            count = fold_count(self.sides, self.groups, pieces.n_folds)
-            self.folds = grouped_folds(self.sides, self.groups, count) if count > 1 else None
+        self.pieces = pieces.fitting(len(self.rows), examples.statistics)
+        self.folds = self._folds() if self.pieces.by_folds else None
+
+    def _folds(self) -> np.ndarray | None:
+        count = fold_count(self.sides, self.groups, self.pieces.n_folds)
+        folds = grouped_folds(self.sides, self.groups, count) if count > 1 else None
+        return folds if folds is not None and trainable_folds(self.sides, folds) else None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether one factorisation may serve this dichotomy and others over the same rows."""
+        return self.pieces.in_closed_form and isinstance(self.pieces.trainer, FitsMany)
 
     @property
     def queue(self) -> list[int | None]:
@@ -161,58 +175,49 @@ class _Problem:
 Answer = tuple[int, "int | None", Any, "np.ndarray | None"]  # problem, fold, machine, scores of the rows held out
 
 
-def _run(
-    queue: Sequence[Any], work: Callable, examples: Examples, pieces: Pieces, jobs: int, progress: Any
-) -> list[Any]:
+def _run(queue: Sequence[Any], examples: Examples, jobs: int, progress: Progress | None) -> Iterator[list[Answer]]:
     """Answers in the order of the queue, whatever the number of processes."""
-    done = []
-    for answer in _answers(queue, work, examples, pieces, jobs):
-        done.append(answer)
-        if progress is not None:
-            progress(len(done), len(queue))
-    return done
-
-
-def _answers(queue: Sequence[Any], work: Callable, examples: Examples, pieces: Pieces, jobs: int) -> Iterator[Any]:
     if jobs == 1 or len(queue) < 2:
-        return (work(item, examples, pieces) for item in queue)
-    return Parallel(n_jobs=jobs, return_as="generator")(delayed(work)(item, examples, pieces) for item in queue)
+        answers = (_fit(item, examples) for item in queue)
+    else:
+        answers = Parallel(n_jobs=jobs, return_as="generator")(delayed(_fit)(item, examples) for item in queue)
+    for done, some in enumerate(answers, start=1):
+        yield some
+        if progress is not None:
+            progress(done, len(queue))
 
 
-def _task(problem: _Problem, examples: Examples, pieces: Pieces, kept: np.ndarray, fold: int | None) -> Task:
+def _fit(item: Any, examples: Examples) -> list[Answer]:
+    """One item of the queue: dichotomies that share their rows, or one dichotomy and a fold."""
+    return _fit_together(item, examples) if isinstance(item, list) else [_fit_one(item, examples)]
+
+
+def _task(problem: _Problem, examples: Examples, kept: np.ndarray, fold: int | None) -> Task:
     rows, statistics, kernel = problem.rows[kept], examples.statistics, problem.kernel
     forms = {
         "gram": lambda: {"K": statistics.gram(kernel, rows)},
         "entries": lambda: {"entries": lambda i, j: statistics.gram(kernel, rows[i], rows[j])},
         "features": lambda: {"X": statistics.X[rows]},
     }
-    rng = np.random.default_rng([pieces.seed, problem.index, 0 if fold is None else fold + 1])
+    rng = np.random.default_rng([problem.pieces.seed, problem.index, 0 if fold is None else fold + 1])
     weights = problem.balanced(examples.weights, kept)
-    return Task(problem.sides[kept], problem.C, weights, rng, **forms[pieces.trainer.wants]())
+    return Task(problem.sides[kept], problem.C, weights, rng, **forms[problem.pieces.trainer.wants]())
 
 
-def _fit_one(item: tuple[_Problem, int | None], examples: Examples, pieces: Pieces) -> Answer:
+def _fit_one(item: tuple[_Problem, int | None], examples: Examples) -> Answer:
     """Fit on all rows of a problem, or on those outside a fold, and score what was held out."""
     problem, fold = item
     kept = np.ones(len(problem.rows), bool) if fold is None else problem.folds != fold
-    task = _task(problem, examples, pieces, kept, fold)
-    machine = pieces.trainer.fit(task)
-    if fold is None:
-        return problem.index, fold, _over_examples(machine, problem.rows), _own_scores(problem, task, machine, pieces)
-    scores = _scores(machine, problem, examples, pieces, problem.rows[kept], problem.rows[~kept])
+    task = _task(problem, examples, kept, fold)
+    machine = _over_examples(problem.pieces.trainer.fit(task), problem.rows[kept])
+    if fold is not None:
+        return problem.index, fold, None, _scores(machine, problem, examples, problem.rows[~kept])
+    if problem.pieces.by_span:
+        own = Machine(np.searchsorted(problem.rows, machine.support), machine.coefficients, machine.intercept)
+        scores = group_span_scores(task.K, own, task.y, problem.C, task.weights, problem.groups)
+    else:
+        scores = _scores(machine, problem, examples, problem.rows) if problem.folds is None else None
     return problem.index, fold, machine, scores
-
-
-def _own_scores(problem: _Problem, task: Task, machine: Any, pieces: Pieces) -> np.ndarray | None:
-    """Scores of the rows a machine was trained on: by its span, or as they are where there is nothing better."""
-    if pieces.by_span:
-        return group_span_scores(task.K, machine, task.y, problem.C, task.weights, problem.groups)
-    if problem.folds is not None:
-        return None
-    if isinstance(machine, FeatureMachine):
-        return pieces.trainer.scores(machine, task.X)
-    everything = np.arange(len(task.y))
-    return machine.scores(task.K if task.K is not None else task.entries(everything, everything))
 
 
 def _shared(problems: Sequence[_Problem]) -> list[list[_Problem]]:
@@ -223,15 +228,16 @@ def _shared(problems: Sequence[_Problem]) -> list[list[_Problem]]:
     return list(found.values())
 
 
-def _fit_together(problems: Sequence[_Problem], examples: Examples, pieces: Pieces) -> list[Answer]:
+def _fit_together(problems: list[_Problem], examples: Examples) -> list[Answer]:
     """All problems over the same rows at once, with the scores of held-out groups in closed form."""
     first = problems[0]
+    trainer = first.pieces.trainer
     Y = np.stack([problem.sides for problem in problems], axis=1)
     K = examples.statistics.gram(first.kernel, first.rows)
-    rng = np.random.default_rng([pieces.seed, first.index])
+    rng = np.random.default_rng([first.pieces.seed, first.index])
     task = Task(first.sides, first.C, examples.weights[first.rows], rng, K=K)
-    machine = pieces.trainer.fit_many(task, Y)
-    held_out = pieces.trainer.held_out_scores(task, Y, first.groups)
+    machine = trainer.fit_many(task, Y)
+    held_out = trainer.held_out_scores(task, Y, first.groups)
     support = first.rows[machine.support]
     answers: list[Answer] = []
     for column, problem in enumerate(problems):
@@ -247,40 +253,37 @@ def _over_examples(machine: Machine | FeatureMachine, rows: np.ndarray) -> Machi
     return Machine(rows[machine.support], machine.coefficients, machine.intercept)
 
 
-def _scores(
-    machine: Machine | FeatureMachine,
-    problem: _Problem,
-    examples: Examples,
-    pieces: Pieces,
-    trained_on: np.ndarray,
-    away: np.ndarray,
-) -> np.ndarray:
+def _scores(machine: Machine | FeatureMachine, problem: _Problem, examples: Examples, rows: np.ndarray) -> np.ndarray:
+    """Scores of examples by a machine whose support are examples, a few thousand at a time."""
     if isinstance(machine, FeatureMachine):
-        return pieces.trainer.scores(machine, examples.statistics.X[away])
-    support = trained_on[machine.support]
-    return examples.statistics.gram(problem.kernel, away, support) @ machine.coefficients + machine.intercept
+        return problem.pieces.trainer.scores(machine, examples.statistics.X[rows])
+    scores = np.full(len(rows), float(machine.intercept))
+    for first in range(0, len(rows), ROWS_TOGETHER):
+        block = slice(first, first + ROWS_TOGETHER)
+        scores[block] += examples.statistics.gram(problem.kernel, rows[block], machine.support) @ machine.coefficients
+    return scores
 
 
-def _calibrated(problem: _Problem, own: Sequence[Answer], examples: Examples, pieces: Pieces) -> TrainedDichotomy:
-    machine, scores, note = _held_out(problem, own, pieces)
+def _calibrated(problem: _Problem, own: Sequence[Answer], examples: Examples) -> TrainedDichotomy:
+    machine, scores, note = _held_out(problem, own)
     weights = examples.weights[problem.rows]
     known = np.isfinite(scores)
-    calibration = pieces.calibrator.fit(scores[known], problem.sides[known], weights[known])
+    calibration = problem.pieces.calibrator.fit(scores[known], problem.sides[known], weights[known])
     held_out = np.empty(len(examples.y))
     others = np.setdiff1d(np.arange(len(examples.y)), problem.rows)
     missing = problem.rows[~known]
     held_out[problem.rows] = scores
     for rows in (others, missing):
-        held_out[rows] = _scores(machine, problem, examples, pieces, np.arange(len(examples.y)), rows)
+        held_out[rows] = _scores(machine, problem, examples, rows)
     return TrainedDichotomy(problem.dichotomy, problem.kernel, problem.C, machine, calibration, held_out, note)
 
 
-def _held_out(problem: _Problem, own: Sequence[Answer], pieces: Pieces) -> tuple[Any, np.ndarray, str]:
+def _held_out(problem: _Problem, own: Sequence[Answer]) -> tuple[Any, np.ndarray, str]:
     """The machine on all rows, the held-out score of each row (NaN where there is none), and what is to be said."""
     [(_, _, machine, in_sample)] = [answer for answer in own if answer[1] is None]
-    if not pieces.by_folds:
+    if not problem.pieces.by_folds:
         return machine, in_sample, ""
-    if len(own) < 2:
+    if problem.folds is None:
         return machine, in_sample, "calibrated on its own training scores: a side has a single group"
     scores = np.full(len(problem.rows), np.nan)
     for _, fold, _, away in (answer for answer in own if answer[1] is not None):

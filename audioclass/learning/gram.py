@@ -29,10 +29,9 @@ class PairwiseStatistics:
     def __len__(self) -> int:
         return len(self.X)
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether a whole matrix fits the budget."""
-        return len(self) ** 2 * np.dtype(np.float32).itemsize <= self._budget
+    def fits(self, n_rows: int) -> bool:
+        """Whether a matrix over so many rows fits the budget."""
+        return n_rows**2 * np.dtype(np.float32).itemsize <= self._budget
 
     def gram(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """The Gram matrix of these rows against these columns (default: the rows), both indices of examples."""
@@ -44,7 +43,7 @@ class PairwiseStatistics:
 
     def part(self, statistic: Callable, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """A part of a statistic, a copy of its own."""
-        if self.is_kept:
+        if self.fits(len(self)):
             return self._whole(statistic)[np.ix_(rows, columns)]
         left = self.X[rows]
         return statistic(left, left if rows is columns else self.X[columns])
@@ -52,7 +51,7 @@ class PairwiseStatistics:
     def prepare(self, kernel: Kernel) -> None:
         """Compute what a kernel needs now, once, rather than in each process that will read it."""
         statistic = statistic_of(kernel)
-        if statistic is not None and self.is_kept:
+        if statistic is not None and self.fits(len(self)):
             self._whole(statistic)
 
     def _whole(self, statistic: Callable) -> np.ndarray:
