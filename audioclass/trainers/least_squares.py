@@ -1,0 +1,155 @@
+"""Least-squares machine (kernel ridge with a bias): min ½‖w‖² + (C/2) Σ s_i (y_i − f(x_i))².
+
+(K + Λ) a + b 1 = y and 1'a = 0 with Λ_ii = 1/(C s_i); then f(x) = Σ a_i k(x_i, x) + b. With A = (K + Λ)⁻¹ = W W' and
+M = A − A11'A / 1'A1, the residuals of a group B left out of the fit are M_BB⁻¹ a_B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import eigh, solve_triangular
+
+from audioclass.contracts import Trainer
+from audioclass.hookspecs import hookimpl
+from audioclass.problems import Machine, Task
+from audioclass.trainers.examples import counted, gram_of
+from audioclass.trainers.linear_system import factor, inverse_by, not_positive, solve_with_bias
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Regression on ±1 by one linear system, shared by all dichotomies over the same examples; every example is kept.
+
+    Weights multiply C as they are given (the engine's default balances the sides: n/(2 n_side)) and are shared by all
+    dichotomies of one call; examples of weight 0 are left out of the fit. A Gram matrix that is not positive
+    semi-definite is fitted while K + Λ is positive definite, and refused otherwise.
+    """
+
+    name: ClassVar[str] = "least_squares"
+    wants: ClassVar[str] = "gram"
+
+    def fit(self, task: Task) -> Machine:
+        """Every example of weight above 0 supports it."""
+        return self.fit_many(task, task.y)
+
+    def fit_many(self, task: Task, Y: np.ndarray) -> Machine:
+        """One machine with an output for each column of Y, (n, n_dichotomies); one Cholesky factorisation."""
+        rows = counted(task)
+        targets = _targets(Y, len(task.y))[rows]
+        L = factor(gram_of(task, rows), _ridge(task, rows))
+        return Machine(rows, *solve_with_bias(inverse_by(L), targets))
+
+    def held_out_scores(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Scores (n, n_dichotomies) of each group by the machine fitted without it; no second factorisation.
+
+        Examples of weight 0 are scored too, by the machine without their group.
+        """
+        rows = counted(task)
+        targets = _targets(Y, len(task.y))
+        L = factor(gram_of(task, rows), _ridge(task, rows))
+        root = solve_triangular(L, np.eye(len(L)), lower=True, trans="T", check_finite=False)
+        return _held_out(root, rows, targets, _members(groups, len(task.y)), task.K)
+
+
+@dataclass(frozen=True, eq=False)
+class Factorisation:
+    """One eigendecomposition of a Gram matrix that serves every C and every dichotomy over the same weights.
+
+    With R = diag(√s): R K R = V diag(λ) V', and (K + Λ)⁻¹ = R V diag(1/(λ + 1/C)) V' R. It costs as much as ten to
+    twenty Cholesky factorisations, so it pays where many C are looked at. All weights must be above 0.
+    """
+
+    eigenvalues: np.ndarray
+    vectors: np.ndarray  # R V
+
+    @classmethod
+    def of(cls, K: np.ndarray, weights: np.ndarray | None = None) -> Factorisation:
+        """Factorise; equal weights where none are given."""
+        K = np.asarray(K, dtype=np.float64)
+        if not np.isfinite(K).all():
+            raise ValueError("K holds NaN or infinite values")
+        roots = np.ones(len(K)) if weights is None else np.sqrt(weights)
+        if not (roots > 0).all():
+            raise ValueError("weights must all be above 0")
+        eigenvalues, vectors = eigh(roots[:, None] * K * roots, check_finite=False, driver="evd")
+        return cls(eigenvalues, roots[:, None] * vectors)
+
+    def solve(self, Y: np.ndarray, C: float) -> Machine:
+        """The machine of `LeastSquares` at this C, one output for each column of Y."""
+        root = self._root(C)
+        return Machine(np.arange(len(root)), *solve_with_bias(_product(root), _targets(Y, len(root))))
+
+    def held_out(self, Y: np.ndarray, C: float, groups: np.ndarray) -> np.ndarray:
+        """The held-out scores of `LeastSquares` at this C."""
+        n = len(self.eigenvalues)
+        return _held_out(self._root(C), np.arange(n), _targets(Y, n), _members(groups, n))
+
+    def _root(self, C: float) -> np.ndarray:
+        """W of A = W W'."""
+        shifted = self.eigenvalues + 1 / C
+        if shifted[0] <= len(shifted) * np.finfo(np.float64).eps * np.abs(shifted).max():
+            raise not_positive(shifted[0])
+        return self.vectors / np.sqrt(shifted)
+
+
+def _ridge(task: Task, rows: np.ndarray) -> np.ndarray:
+    return 1 / (task.C * task.weights[rows])
+
+
+def _product(root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Multiplication by A = W W'."""
+    return lambda Y: root @ (root.T @ Y)
+
+
+def _targets(Y: np.ndarray, n: int) -> np.ndarray:
+    Y = np.asarray(Y, dtype=np.float64)
+    if len(Y) != n or Y.ndim > 2:
+        raise ValueError(f"Y has shape {Y.shape} for {n} examples")
+    if not np.isfinite(Y).all():
+        raise ValueError("Y holds NaN or infinite values")
+    return Y
+
+
+def _members(groups: np.ndarray, n: int) -> list[np.ndarray]:
+    """The indices of each group, each in order."""
+    _, codes, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
+    if codes.shape != (n,):
+        raise ValueError(f"groups has shape {codes.shape} for {n} examples")
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
+
+
+def _held_out(
+    root: np.ndarray, rows: np.ndarray, Y: np.ndarray, members: list[np.ndarray], K: np.ndarray | None = None
+) -> np.ndarray:
+    """Scores of each group without it; `root` belongs to the fitted `rows`, Y to all examples.
+
+    Fitted members: y − r, r = M_BB⁻¹ a_B. The others, which alone read K, are scored by the machine without B:
+    a − M_·B r and b − u_B'r / 1'u, with u = A1.
+    """
+    a, b = solve_with_bias(_product(root), Y[rows])
+    u = root @ root.sum(axis=0)
+    position = np.full(len(Y), -1)
+    position[rows] = np.arange(len(rows))
+    scores = np.empty_like(Y)
+    for group in members:
+        is_fitted = position[group] >= 0
+        B, others = position[group[is_fitted]], group[~is_fitted]
+        if len(B) == len(rows):
+            raise ValueError("one group holds every example, at least 2 groups are needed to hold one out")
+        residuals = np.linalg.solve(root[B] @ root[B].T - np.outer(u[B], u[B]) / u.sum(), a[B])
+        scores[group[is_fitted]] = Y[group[is_fitted]] - residuals
+        if len(others):
+            lost = u[B] @ residuals / u.sum()
+            rest = a - root @ (root[B].T @ residuals) + np.multiply.outer(u, lost)
+            scores[others] = K[np.ix_(others, rows)] @ rest + b - lost
+    return scores
+
+
+@hookimpl
+def register_trainers() -> list[type[Trainer]]:
+    """The least-squares machine."""
+    return [LeastSquares]
