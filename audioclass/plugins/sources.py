@@ -19,6 +19,10 @@ from audioclass.hookspecs import PROJECT
 from audioclass.plugins.manifests import MANIFEST
 
 BUILTINS = (
+    "audioclass.calibrators.beta",
+    "audioclass.calibrators.gaussian",
+    "audioclass.calibrators.isotonic",
+    "audioclass.calibrators.platt",
     "audioclass.descriptors.cepstral",
     "audioclass.descriptors.chroma",
     "audioclass.descriptors.contrast",
@@ -39,6 +43,13 @@ BUILTINS = (
     "audioclass.pooling.modulation",
     "audioclass.pooling.patterns",
     "audioclass.pooling.statistics",
+    "audioclass.strategies.one_vs_one",
+    "audioclass.trainers.hard_margin",
+    "audioclass.trainers.l2_svm",
+    "audioclass.trainers.least_squares",
+    "audioclass.trainers.nystroem",
+    "audioclass.trainers.svm",
+    "audioclass.trainers.svr",
 )
 
 

@@ -29,6 +29,7 @@ class SVM:
 
     name: ClassVar[str] = "svm"
     wants: ClassVar[str] = "gram"
+    has_span: ClassVar[bool] = True
 
     tolerance: float = parameter(1e-3, above=0.0, high=0.1, scale="log", help="largest violation of optimality")
 

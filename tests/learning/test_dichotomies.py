@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.learning import dichotomies as module
 from audioclass.learning.dichotomies import Examples, Pieces, train_dichotomies
+from audioclass.learning.gram import PairwiseStatistics
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.strategies.one_vs_one import OneVsOne
@@ -144,3 +145,11 @@ def test_examples_outside_a_dichotomy_are_scored_by_its_machine():
     from audioclass.kernels.statistics import gram
 
     np.testing.assert_allclose(result.held_out[outside], result.machine.scores(gram(Gaussian(), X[outside], X)))
+
+
+def test_beyond_the_budget_the_large_trainer_takes_over():
+    examples = Examples(PairwiseStatistics(X, budget=1000), Y, np.ones(len(Y)), GROUPS)
+    pieces = Pieces(SVM, PLATT, large=MANAGER.make("trainer", "nystroem", {"landmarks": 10}))
+    [trained_pair] = train_dichotomies([Dichotomy((0,), (1,))], examples, [Gaussian()], [2.0], pieces)
+    assert len(trained_pair.machine.support) == 10
+    assert np.isfinite(trained_pair.held_out).all()
