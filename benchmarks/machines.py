@@ -29,9 +29,9 @@ from audioclass.learning.dichotomies import Examples, Pieces, train_dichotomies
 from audioclass.learning.gram import GroupedDistance
 from audioclass.learning.machines import Bank
 from audioclass.learning.normalisation import RankNormalisation
-from audioclass.learning.temperature import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.strategies.one_vs_one import OneVsOne
+from audioclass.strategies.temperature import log_loss
 
 GAMMA, C = 0.5, 10.0
 KERNEL = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from sklearn.metrics import log_loss as sklearn_log_loss
 
-from audioclass.learning.temperature import _loss_at, apply_temperature, fit_temperature, log_loss
+from audioclass.strategies.temperature import _loss_at, apply_temperature, fit_temperature, log_loss
 
 
 def scored(n=200, n_labels=4, seed=0):
