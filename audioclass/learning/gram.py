@@ -14,9 +14,10 @@ BUDGET = 2 * 2**30  # bytes that one statistic may take; beyond it parts are com
 
 
 class PairwiseStatistics:
-    """The statistics of a set of examples, each computed when a kernel first needs it and then kept.
+    """The statistics of a set of examples: those of kernels that were prepared are computed once and kept.
 
-    A matrix that does not fit the budget in float64 is kept in float32; one that does not fit either is not kept.
+    A matrix that does not fit the budget in float64 is kept in float32; one that does not fit either is not kept, and
+    its parts are computed when they are asked for.
     """
 
     def __init__(self, X: np.ndarray, budget: int = BUDGET) -> None:
@@ -42,24 +43,19 @@ class PairwiseStatistics:
         return kernel.of(self.part(statistic, rows, columns))
 
     def part(self, statistic: Callable, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """A part of a statistic, a copy of its own."""
-        if self.fits(len(self)):
-            return self._whole(statistic)[np.ix_(rows, columns)]
+        """A part of a statistic, a copy of its own: read off the whole where it was prepared, else computed."""
+        if statistic in self._kept:
+            return self._kept[statistic][np.ix_(rows, columns)]
         left = self.X[rows]
         return statistic(left, left if rows is columns else self.X[columns])
 
     def prepare(self, kernel: Kernel) -> None:
         """Compute what a kernel needs now, once, rather than in each process that will read it."""
         statistic = statistic_of(kernel)
-        if statistic is not None and self.fits(len(self)):
-            self._whole(statistic)
-
-    def _whole(self, statistic: Callable) -> np.ndarray:
-        if statistic not in self._kept:
-            fits = len(self) ** 2 * np.dtype(np.float64).itemsize <= self._budget
-            X = self.X.astype(np.float64 if fits else np.float32, copy=False)
+        if statistic is not None and statistic not in self._kept and self.fits(len(self)):
+            is_small = len(self) ** 2 * np.dtype(np.float64).itemsize <= self._budget
+            X = self.X.astype(np.float64 if is_small else np.float32, copy=False)
             self._kept[statistic] = statistic(X, X)
-        return self._kept[statistic]
 
 
 @dataclass(frozen=True, eq=False)

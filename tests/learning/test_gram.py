@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.linear import Linear
 from audioclass.kernels.mercer import check_mercer
 from audioclass.kernels.statistics import gram, squared_distance
@@ -56,6 +56,7 @@ def test_a_group_that_does_not_vary_counts_for_nothing():
 @pytest.mark.parametrize("kernel", [Gaussian(2.0), Linear()], ids=lambda kernel: kernel.name)
 def test_parts_are_those_of_the_whole_within_any_budget(kernel, budget):
     statistics = PairwiseStatistics(X, budget)
+    statistics.prepare(kernel)
     rows, columns = np.array([3, 1, 8]), np.array([0, 14, 2, 5])
     np.testing.assert_allclose(
         statistics.gram(kernel, rows, columns), gram(kernel, X)[np.ix_(rows, columns)], rtol=1e-4, atol=1e-4
@@ -79,9 +80,10 @@ def test_a_statistic_is_computed_once():
 
 def test_a_part_can_be_changed_without_harm():
     statistics = PairwiseStatistics(X)
+    statistics.prepare(UnscaledGaussian())
     everything = np.arange(15)
     statistics.part(squared_distance, everything, everything)[:] = 0
-    assert statistics.gram(Gaussian(), everything).min() < 1
+    assert statistics.gram(UnscaledGaussian(), everything).min() < 1
 
 
 @pytest.mark.parametrize("bad", [np.ones(3), np.array([[np.nan]])])
