@@ -84,7 +84,7 @@ def test_no_machine_is_scored_on_a_group_it_was_trained_on(size, seed):
     assert not any(watcher.leaks)
 
 
-@pytest.mark.parametrize(("trainer", "held_out"), [("svm", "folds"), ("svm", "auto"), ("least_squares", "auto")])
+@pytest.mark.parametrize(("trainer", "held_out"), [("svm", "folds"), ("svm", "span"), ("least_squares", "auto")])
 def test_jobs_do_not_change_the_result(trainer, held_out):
     made = MANAGER.make("trainer", trainer)
     results = [trained(made, held_out=held_out, jobs=jobs) for jobs in (1, 2, 4)]
@@ -153,3 +153,18 @@ def test_beyond_the_budget_the_large_trainer_takes_over():
     [trained_pair] = train_dichotomies([Dichotomy((0,), (1,))], examples, [Gaussian()], [2.0], pieces)
     assert len(trained_pair.machine.support) == 10
     assert np.isfinite(trained_pair.held_out).all()
+
+
+@pytest.mark.parametrize(
+    ("trainer", "size", "way"),
+    [
+        ("svm", 1, "span"),
+        ("svm", 2, "span"),
+        ("svm", 6, "folds"),
+        ("l2_svm", 1, "folds"),
+        ("least_squares", 6, "closed form"),
+    ],
+)
+def test_held_out_scores_are_had_in_the_cheapest_honest_way(trainer, size, way):
+    pieces = Pieces(MANAGER.make("trainer", trainer), PLATT)
+    assert pieces.way(np.arange(12) // size) == way
