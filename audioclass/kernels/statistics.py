@@ -19,8 +19,10 @@ def dot(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 def squared_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """‖x−y‖² = ‖x‖² + ‖y‖² − 2x'y of every pair, at least 0, and exactly 0 on the diagonal where Y is X."""
-    S = _squared_norms(X)[:, None] + _squared_norms(Y)[None, :]
-    S -= 2 * (X @ Y.T)
+    S = X @ Y.T
+    S *= -2  # in place, step by step: the matrix may be the largest thing in memory
+    S += _squared_norms(X)[:, None]
+    S += _squared_norms(Y)[None, :]
     np.maximum(S, 0, out=S)
     if Y is X:
         np.fill_diagonal(S, 0)

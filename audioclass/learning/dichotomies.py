@@ -114,9 +114,8 @@ def train_dichotomies(
     """
     asked = enumerate(zip(dichotomies, kernels, Cs, strict=True))
     problems = [_Problem(i, dichotomy, examples, kernel, C, pieces) for i, (dichotomy, kernel, C) in asked]
-    if pieces.trainer.wants == "gram" and examples.statistics.fits(len(examples.y)):
-        for kernel in dict.fromkeys(kernels):
-            examples.statistics.prepare(kernel)
+    if pieces.trainer.wants == "gram":
+        examples.statistics.prepare(list(dict.fromkeys(kernels)))
     together = _shared([problem for problem in problems if problem.is_shared])
     alone = [(problem, fold) for problem in problems if not problem.is_shared for fold in problem.queue]
     answered: dict[int, list[Answer]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +10,14 @@ import numpy as np
 from audioclass.contracts import Kernel
 from audioclass.kernels.statistics import gram, squared_distance, statistic_of
 
-BUDGET = 2 * 2**30  # bytes that one statistic may take; beyond it parts are computed when they are asked for
+BUDGET = 2 * 2**30  # bytes that one matrix may take; beyond it parts are computed when they are asked for
+DOUBLE_UP_TO = BUDGET // 4  # bytes up to which a matrix is kept in float64, float32 above
 
 
 class PairwiseStatistics:
-    """The statistics of a set of examples: those of kernels that were prepared are computed once and kept.
+    """The statistics of a set of examples: what was prepared is computed once and kept, the rest when it is asked for.
 
-    A matrix that does not fit the budget in float64 is kept in float32; one that does not fit either is not kept, and
-    its parts are computed when they are asked for.
+    A large matrix is kept in float32; one that does not fit the budget even so is not kept.
     """
 
     def __init__(self, X: np.ndarray, budget: int = BUDGET) -> None:
@@ -25,7 +25,8 @@ class PairwiseStatistics:
             raise ValueError(f"X has shape {X.shape}, must be examples by features, all finite")
         self.X = np.ascontiguousarray(X)
         self._budget = budget
-        self._kept: dict[Hashable, np.ndarray] = {}
+        self._statistics: dict[Callable, np.ndarray] = {}
+        self._grams: dict[Kernel, np.ndarray] = {}
 
     def __len__(self) -> int:
         return len(self.X)
@@ -34,28 +35,33 @@ class PairwiseStatistics:
         """Whether a matrix over so many rows fits the budget."""
         return n_rows**2 * np.dtype(np.float32).itemsize <= self._budget
 
+    def prepare(self, kernels: Sequence[Kernel]) -> None:
+        """Compute now, once, what will be read: the statistics of these kernels, or the Gram matrix of a single one."""
+        if not self.fits(len(self)):
+            return
+        for kernel in kernels:
+            statistic = statistic_of(kernel)
+            if statistic is None or kernel in self._grams or statistic in self._statistics:
+                continue
+            is_small = len(self) ** 2 * np.dtype(np.float64).itemsize <= min(DOUBLE_UP_TO, self._budget)
+            X = self.X.astype(np.float64 if is_small else np.float32, copy=False)
+            S = statistic(X, X)
+            if len(kernels) == 1:
+                self._grams[kernel] = kernel.of(S)
+            else:
+                self._statistics[statistic] = S
+
     def gram(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        """The Gram matrix of these rows against these columns (default: the rows), both indices of examples."""
+        """The Gram matrix of these rows against these columns (default: the rows), both indices; a copy of its own."""
         columns = rows if columns is None else columns
         statistic = statistic_of(kernel)
-        if statistic is None:
-            return gram(kernel, self.X[rows], self.X[columns])
-        return kernel.of(self.part(statistic, rows, columns))
-
-    def part(self, statistic: Callable, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """A part of a statistic, a copy of its own: read off the whole where it was prepared, else computed."""
-        if statistic in self._kept:
-            return self._kept[statistic][np.ix_(rows, columns)]
+        if kernel in self._grams:
+            return self._grams[kernel][np.ix_(rows, columns)]
+        if statistic in self._statistics:
+            return kernel.of(self._statistics[statistic][np.ix_(rows, columns)])
         left = self.X[rows]
-        return statistic(left, left if rows is columns else self.X[columns])
-
-    def prepare(self, kernel: Kernel) -> None:
-        """Compute what a kernel needs now, once, rather than in each process that will read it."""
-        statistic = statistic_of(kernel)
-        if statistic is not None and statistic not in self._kept and self.fits(len(self)):
-            is_small = len(self) ** 2 * np.dtype(np.float64).itemsize <= self._budget
-            X = self.X.astype(np.float64 if is_small else np.float32, copy=False)
-            self._kept[statistic] = statistic(X, X)
+        right = left if rows is columns else self.X[columns]
+        return gram(kernel, left, right) if statistic is None else kernel.of(statistic(left, right))
 
 
 @dataclass(frozen=True, eq=False)
