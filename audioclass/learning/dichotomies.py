@@ -84,8 +84,8 @@ class Examples:
 class TrainedDichotomy:
     """A machine over the examples, its calibration as plain numbers, and the held-out score of every example.
 
-    Examples that take no part in the dichotomy were never seen by the machine: their held-out score is its own. `note`
-    says where held-out scores could not be had.
+    Examples that take no part in the dichotomy were never seen by the machine: their score is its own where it was
+    asked for, else NaN. `note` says where held-out scores could not be had.
     """
 
     dichotomy: Dichotomy
@@ -104,10 +104,13 @@ def train_dichotomies(
     Cs: Sequence[float],
     pieces: Pieces,
     *,
+    everywhere: bool = False,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[TrainedDichotomy]:
     """Every dichotomy of a plan, each with its own kernel and C, trained and calibrated.
+
+    With `everywhere`, examples outside a dichotomy are scored too, as a strategy that fits its combination needs.
 
     Sides are balanced: each weighs as much as the other, n/(2 n_side) an example. A trainer that fits many dichotomies
     at once takes the examples' own weights instead, because one factorisation serves them all.
@@ -122,7 +125,7 @@ def train_dichotomies(
     for answers in _run([*together, *alone], examples, jobs, progress):
         for answer in answers:
             answered.setdefault(answer[0], []).append(answer)
-    return [_calibrated(problem, answered[problem.index], examples) for problem in problems]
+    return [_calibrated(problem, answered[problem.index], examples, everywhere) for problem in problems]
 
 
 class _Problem:
@@ -261,17 +264,15 @@ def _scores(machine: Machine | FeatureMachine, problem: _Problem, examples: Exam
     return scores
 
 
-def _calibrated(problem: _Problem, own: Sequence[Answer], examples: Examples) -> TrainedDichotomy:
+def _calibrated(problem: _Problem, own: Sequence[Answer], examples: Examples, everywhere: bool) -> TrainedDichotomy:
     machine, scores, note = _held_out(problem, own)
     weights = examples.weights[problem.rows]
     known = np.isfinite(scores)
     calibration = problem.pieces.calibrator.fit(scores[known], problem.sides[known], weights[known])
-    held_out = np.empty(len(examples.y))
-    others = np.setdiff1d(np.arange(len(examples.y)), problem.rows)
-    missing = problem.rows[~known]
+    held_out = np.full(len(examples.y), np.nan)
     held_out[problem.rows] = scores
-    for rows in (others, missing):
-        held_out[rows] = _scores(machine, problem, examples, rows)
+    missing = np.flatnonzero(np.isnan(held_out)) if everywhere else problem.rows[~known]
+    held_out[missing] = _scores(machine, problem, examples, missing)
     return TrainedDichotomy(problem.dichotomy, problem.kernel, problem.C, machine, calibration, held_out, note)
 
 

@@ -1,10 +1,14 @@
-"""Pairwise probabilities → posteriors (specification 5.4)."""
+"""Pairwise probabilities → posteriors (specification 5.3 to 5.5), and those of any sets of labels (6.2)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 SMALLEST = 1e-7
+BLOCK = 100_000  # numbers in the matrices of the rows coupled at a time, so that they stay in the cache
+FAINTEST = 1e-250  # a posterior never falls below this on the way, so that ratios exist
 
 
 def pair_matrix(probabilities: np.ndarray, n_labels: int) -> np.ndarray:
@@ -14,6 +18,18 @@ def pair_matrix(probabilities: np.ndarray, n_labels: int) -> np.ndarray:
     r[:, k, l] = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
     r[:, l, k] = 1 - r[:, k, l]
     return r
+
+
+def pair_numbers(n_labels: int) -> np.ndarray:
+    """(Q, Q), above the diagonal: the place of pair k < l among all pairs in order."""
+    number = np.zeros((n_labels, n_labels), dtype=int)
+    number[np.triu_indices(n_labels, 1)] = np.arange(n_labels * (n_labels - 1) // 2)
+    return number
+
+
+def pair_weights(counts: np.ndarray) -> np.ndarray:
+    """(Q, Q) of n_kl = n_k + n_l, the examples that the machine of k and l has seen."""
+    return np.add.outer(counts, counts).astype(np.float64)
 
 
 def couple_wu_lin_weng(r: np.ndarray) -> np.ndarray:
@@ -33,3 +49,209 @@ def couple_wu_lin_weng(r: np.ndarray) -> np.ndarray:
     target[:, -1] = 1
     P = np.maximum(np.linalg.solve(system, target)[:, :-1, 0], 0)
     return P / P.sum(axis=1, keepdims=True)
+
+
+def couple_hastie_tibshirani(
+    r: np.ndarray, weights: np.ndarray | None = None, tolerance: float = 1e-12, cap: int = 500
+) -> np.ndarray:
+    """Posteriors (n, Q) of which μ_kl = p_k/(p_k + p_l) has the smallest weighted divergence from r_kl.
+
+    `weights` is (Q, Q), n_kl or all 1 where none are given; a pair of weight 0 is ignored. The limit is that of the
+    thesis's fixed-point iteration, Σ_l n_kl r_kl = Σ_l n_kl μ_kl for every k, reached by Newton steps in log p: the
+    divergence is convex there. A row is done when a whole step would change no posterior by more than `tolerance`.
+    """
+    n, n_labels, _ = r.shape
+    weights = np.ones((n_labels, n_labels)) if weights is None else np.array(weights, dtype=np.float64)
+    np.fill_diagonal(weights, 0)
+    _check_connected(weights)
+    weights /= weights.max()
+    wins = np.einsum("kl,nkl->kn", weights, r)
+    P = np.empty((n, n_labels))
+    size = max(BLOCK // n_labels**2, 1)
+    for start in range(0, n, size):
+        P[start : start + size] = _couple_block(wins[:, start : start + size], weights, tolerance, cap).T
+    return P
+
+
+def _couple_block(wins: np.ndarray, weights: np.ndarray, tolerance: float, cap: int) -> np.ndarray:
+    """The limit for the columns of `wins`, (Q, n), all at once; those that are done drop out."""
+    done = np.empty_like(wins)
+    left, P = np.arange(wins.shape[1]), _start(wins, weights)
+    for _ in range(cap):
+        step = _newton_step(P, wins[:, left], weights)
+        change = np.abs(P * (step - (P * step).sum(axis=0))).max(axis=0)
+        # A logistic sum falls for certain under a step of range d shortened by log(1 + d)/d, which is 1 at the end.
+        reach = np.ptp(step, axis=0) + FAINTEST
+        P = np.maximum(P * np.exp((step - step.max(axis=0)) * (np.log1p(reach) / reach)), FAINTEST)
+        P /= P.sum(axis=0)
+        done[:, left] = P
+        going = change > tolerance
+        left, P = left[going], P[:, going]
+        if not len(left):
+            break
+    return done
+
+
+def _start(wins: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The odds of each label over all its pairs: positive, and nearer to the limit than equal posteriors."""
+    odds = wins / (weights.sum(axis=1)[:, None] - wins)
+    return odds / odds.sum(axis=0)
+
+
+def _newton_step(P: np.ndarray, wins: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Solves (diag(Σ_l w_kl) − w) step = Σ_l n_kl (r_kl − μ_kl) for w_kl = n_kl μ_kl μ_lk, with the last step 0."""
+    mu = P[:, None] / (P[:, None] + P)
+    flows = weights[:, :, None] * mu
+    slope = wins - flows.sum(axis=1)
+    flows *= mu.transpose(1, 0, 2)
+    total = flows.sum(axis=1)
+    np.negative(flows, out=flows)
+    labels = np.arange(len(P))
+    flows[labels, labels] = total + FAINTEST
+    step = np.zeros_like(P)
+    step[:-1] = _solve(flows[:-1, :-1], slope[:-1])
+    return step
+
+
+def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """x of A x = b for each of n positive definite systems, A being (m, m, n) and b (m, n); both are used up.
+
+    Plain elimination, a whole block at a step: LAPACK takes small systems one by one and needs twice as long.
+    """
+    m = len(b)
+    for k in range(m - 1):
+        factor = A[k + 1 :, k] / A[k, k]
+        A[k + 1 :, k + 1 :] -= factor[:, None] * A[k, k + 1 :]
+        b[k + 1 :] -= factor * b[k]
+    for k in reversed(range(m)):
+        b[k] = (b[k] - (A[k, k + 1 :] * b[k + 1 :]).sum(axis=0)) / A[k, k]
+    return b
+
+
+def _check_connected(weights: np.ndarray) -> None:
+    """Refuse weights that leave two groups of labels without a pair between them."""
+    reached = (weights > 0) | np.eye(len(weights), dtype=bool)
+    for _ in range(len(weights).bit_length()):
+        reached = reached @ reached  # of truth values: through any label between
+    if not reached.all():
+        raise ValueError("weights must join all labels, some are linked by no pair of positive weight")
+
+
+def couple_price(r: np.ndarray) -> np.ndarray:
+    """Posteriors p_k ∝ 1/(Σ_{l≠k}1/r_kl − (Q−2)) of Price and others; gives back p from consistent r."""
+    n_labels = r.shape[1]
+    P = 1 / ((1 / r).sum(axis=2) - n_labels)  # the diagonal adds 2
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def couple_product(r: np.ndarray) -> np.ndarray:
+    """Posteriors p_k ∝ Π_{l≠k}r_kl: good decisions, too sure of themselves."""
+    logarithms = np.log(r).sum(axis=2)
+    P = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def couple_stars(r: np.ndarray) -> np.ndarray:
+    """(n, Q, Q), O-PWC: row c is the Hastie-Tibshirani limit p^(c) of the pairs of label c alone, p_l ∝ r_lc/r_cl."""
+    P = r.transpose(0, 2, 1) / r
+    return P / P.sum(axis=2, keepdims=True)
+
+
+def couple_star_own(r: np.ndarray) -> np.ndarray:
+    """O-PWC with each label taken from its own star, p_c ∝ p^(c)_c; the same as Price."""
+    P = np.diagonal(couple_stars(r), axis1=1, axis2=2)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def couple_star_mean(r: np.ndarray) -> np.ndarray:
+    """O-PWC with the stars of all labels averaged."""
+    return couple_stars(r).mean(axis=1)
+
+
+def couple_bradley_terry(
+    probabilities: np.ndarray, code: np.ndarray, weights: np.ndarray, tolerance: float = 1e-8, cap: int = 1000
+) -> np.ndarray:
+    """Posteriors (n, Q) by the generalised Bradley-Terry model of any sets of labels (specification 6.2).
+
+    `code` is (Q, N): +1 for the labels that dichotomy n tells from those of −1. The divergence from r_n of
+    μ_n = Σ_{I⁺}p/Σ_{I⁺∪I⁻}p, weighted by `weights` (N,), falls with every step until none changes a posterior by more
+    than `tolerance`. With the code of all pairs the limit is that of Hastie and Tibshirani.
+    """
+    r = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
+    weights = weights / weights.max()
+    done = np.empty((len(r), len(code)))
+    size = max(BLOCK // code.size, 1)
+    for start in range(0, len(r), size):
+        done[start : start + size] = _couple_sets(r[start : start + size], code, weights, tolerance, cap)
+    return done
+
+
+def _couple_sets(r: np.ndarray, code: np.ndarray, weights: np.ndarray, tolerance: float, cap: int) -> np.ndarray:
+    """The limit from the uniform start: a Newton step where it lowers the divergence, else the fixed-point one."""
+    done = np.full((len(r), len(code)), 1 / len(code))
+    left, P, now = np.arange(len(r)), done.copy(), divergence(done, r, code, weights)
+    for _ in range(cap):
+        new = _newton_step_of_sets(P, r, code, weights)
+        then = divergence(new, r, code, weights)
+        worse = then > now
+        if worse.any():
+            new[worse] = fixed_point_step(P[worse], r[worse], code, weights)
+            then[worse] = divergence(new[worse], r[worse], code, weights)
+        done[left] = new
+        going = np.abs(new - P).max(axis=1) > tolerance
+        left, P, r, now = left[going], new[going], r[going], then[going]
+        if not len(left):
+            break
+    return done
+
+
+def divergence(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """(n,): Σ_n weights_n KL(r_n, μ_n), what coupling makes as small as it can."""
+    plus, minus = P @ (code > 0), P @ (code < 0)
+    both = plus + minus
+    return (r * np.log(r * both / plus) + (1 - r) * np.log((1 - r) * both / minus)) @ weights
+
+
+def fixed_point_step(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The thesis's simultaneous update for any sets of labels, p_k Σ_n r_n/S_n / Σ_n 1/(S_n⁺+S_n⁻): it cannot rise."""
+    positive, negative = (code > 0).astype(np.float64), (code < 0).astype(np.float64)
+    plus, minus = P @ positive, P @ negative
+    wins = (weights * r / plus) @ positive.T + (weights * (1 - r) / minus) @ negative.T
+    P = np.maximum(P * wins / ((weights / (plus + minus)) @ np.abs(code).T), FAINTEST)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def _newton_step_of_sets(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Posteriors after a Newton step in log p, shortened as for pairs; it is solved for p times the step."""
+    positive, negative = (code > 0).astype(np.float64), (code < 0).astype(np.float64)
+    known, labels = positive + negative, np.arange(len(code))
+    plus, minus, both = P @ positive, P @ negative, P @ known
+    pull = (weights * r / plus) @ positive.T + (weights * (1 - r) / minus) @ negative.T - (weights / both) @ known.T
+    curvature = _outer(positive, weights * r / plus**2) + _outer(negative, weights * (1 - r) / minus**2)
+    curvature -= _outer(known, weights / both**2)
+    size = np.abs(curvature[:, labels, labels]).mean(axis=1, keepdims=True)
+    curvature += size[:, :, None]  # nothing changes along p itself: that direction is given a curvature
+    # A posterior on its way to 0 shrinks by a factor instead of going beyond.
+    curvature[:, labels, labels] += 1e-9 * size + np.maximum(-pull, 0) / P
+    step = np.linalg.solve(curvature, pull[:, :, None])[:, :, 0] / P
+    reach = np.ptp(step, axis=1, keepdims=True) + FAINTEST
+    P = np.maximum(P * np.exp((step - step.max(axis=1, keepdims=True)) * (np.log1p(reach) / reach)), FAINTEST)
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def _outer(sets: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """(n, Q, Q): Σ_n factors_n e_n e_n' over the columns e_n of `sets`."""
+    return (sets * factors[:, None]) @ sets.T
+
+
+Coupling = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+COUPLINGS: dict[str, Coupling] = {  # from the pair matrix and the number of examples of each label
+    "wu_lin_weng": lambda r, counts: couple_wu_lin_weng(r),
+    "hastie_tibshirani": lambda r, counts: couple_hastie_tibshirani(r, pair_weights(counts)),
+    "hastie_tibshirani_equal": lambda r, counts: couple_hastie_tibshirani(r),
+    "price": lambda r, counts: couple_price(r),
+    "product": lambda r, counts: couple_product(r),
+    "star_own": lambda r, counts: couple_star_own(r),
+    "star_mean": lambda r, counts: couple_star_mean(r),
+}
