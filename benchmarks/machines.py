@@ -196,7 +196,7 @@ def large(split: Split, quick: bool) -> tuple[dict, list[tuple]]:
 
 
 def nystroem(X: np.ndarray, y: np.ndarray, folds: np.ndarray, sizes: tuple[int, ...]) -> tuple[dict, list[tuple]]:
-    """Half of the labels against the rest: seconds at each size, and accuracy on the fifth fold beside the exact one."""
+    """Half of the labels against the rest: seconds at each size, and accuracy on the fifth fold beside the exact."""
     order = np.random.default_rng(0).permutation(np.flatnonzero(folds != 5))
     sides, held = np.where(y < 5, 1, -1), np.flatnonzero(folds == 5)[::5]
     seconds, accuracies = [], {}
