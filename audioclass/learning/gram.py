@@ -12,6 +12,7 @@ from audioclass.kernels.statistics import gram, squared_distance, statistic_of
 
 BUDGET = 2 * 2**30  # bytes that one matrix may take; beyond it parts are computed when they are asked for
 DOUBLE_UP_TO = BUDGET // 4  # bytes up to which a matrix is kept in float64, float32 above
+ROWS_TOGETHER = 64
 
 
 class PairwiseStatistics:
@@ -47,7 +48,9 @@ class PairwiseStatistics:
             X = self.X.astype(np.float64 if is_small else np.float32, copy=False)
             S = statistic(X, X)
             if len(kernels) == 1:
-                self._grams[kernel] = kernel.of(S)
+                for first in range(0, len(S), ROWS_TOGETHER):  # in its own place: two such matrices may not fit
+                    S[first : first + ROWS_TOGETHER] = kernel.of(S[first : first + ROWS_TOGETHER])
+                self._grams[kernel] = S
             else:
                 self._statistics[statistic] = S
 
