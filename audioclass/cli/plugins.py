@@ -107,7 +107,9 @@ def new(
 
 
 @app.command(
-    epilog=screen.examples("audioclass plugins check gaussian --set sigma=0.5", "audioclass plugins check ./my-kernel")
+    epilog=screen.examples(
+        "audioclass plugins check gaussian --kind kernel --set sigma=0.5", "audioclass plugins check ./my-kernel"
+    )
 )
 def check(
     what: Annotated[

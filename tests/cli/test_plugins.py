@@ -30,7 +30,7 @@ def test_the_list_in_a_pipe_has_a_line_for_each_piece(result):
 
 
 def test_the_list_for_programs_states_parameters(result):
-    _, out, _ = result("plugins", "--json")
+    _, out, _ = result("plugins", "--kind", "kernel", "--json")
     [gaussian] = [offer for offer in json.loads(out) if offer["name"] == "gaussian"]
     assert gaussian["parameters"][0]["search"] == [0.1, 20.0]
 
@@ -47,7 +47,7 @@ def test_show_says_what_a_piece_can_be_told(result):
 
 
 def test_check_prints_what_holds(result):
-    code, out, _ = result("plugins", "check", "gaussian", "--set", "sigma=0.5")
+    code, out, _ = result("plugins", "check", "gaussian", "--kind", "kernel", "--set", "sigma=0.5")
     assert code == 0
     assert "kernel gaussian" in out
     assert "✓ K(X, X) is symmetric" in out
@@ -63,8 +63,11 @@ def test_check_takes_the_name_of_a_distribution(result):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["check", "gaussian", "--set", "sigma=-1"], "gaussian: sigma=-1.0 must be positive"),
-        (["check", "gaussian", "--set", "sgma=1"], "unknown parameter of gaussian 'sgma'; did you mean 'sigma'?"),
+        (["check", "gaussian", "--kind", "kernel", "--set", "sigma=-1"], "gaussian: sigma=-1.0 must be positive"),
+        (
+            ["check", "gaussian", "--kind", "kernel", "--set", "sgma=1"],
+            "unknown parameter of gaussian 'sgma'; did you mean 'sigma'?",
+        ),
         (["check", "gausian"], "unknown piece or distribution 'gausian'; did you mean 'gaussian'?"),
         (["check", "gaussian", "--kind", "x"], "unknown kind 'x'"),
         (["check", "./nothing"], "nothing: neither a module nor a folder with a pyproject.toml"),
