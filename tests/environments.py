@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import sysconfig
 import venv
 from dataclasses import dataclass
@@ -49,6 +48,5 @@ def make_environment(folder: Path) -> Environment:
     own = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
     shared = sysconfig.get_path("purelib")
     Path(own, "shared.pth").write_text(f"import site; site.addsitedir({shared!r})\n")
-    assert sys.version_info >= (3, 11)
     environment.install(REPOSITORY)
     return environment
