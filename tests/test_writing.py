@@ -1,0 +1,34 @@
+import pytest
+
+from audioclass.errors import UsageError
+from audioclass.writing import opened_beside, write_beside
+
+
+def test_a_file_is_there_when_it_is_whole(tmp_path):
+    path = tmp_path / "é.txt"
+    with opened_beside(path) as stream:
+        stream.write("à\r\n")
+        assert not path.exists()
+    assert path.read_bytes() == "à\r\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    path = tmp_path / "table.csv"
+    write_beside(path, "before")
+    with pytest.raises(RuntimeError), opened_beside(path) as stream:
+        stream.write("after")
+        raise RuntimeError
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_is_not_there_is_one_line(tmp_path):
+    with pytest.raises(UsageError, match="cannot be written: No such file"):
+        write_beside(tmp_path / "none" / "table.csv", b"")
+
+
+def test_a_folder_in_its_place_is_one_line(tmp_path):
+    (tmp_path / "table.csv").mkdir()
+    with pytest.raises(UsageError, match="table.csv: cannot be written"):
+        write_beside(tmp_path / "table.csv", "text")
