@@ -13,7 +13,7 @@ def escape(text: object) -> str:
 
 
 def element(name: str, content: str = "", /, **attributes: object) -> str:
-    """An element around content that is markup already; a trailing underscore in a name is dropped, others are dashes."""
+    """An element around content that is markup already; `class_` is written class, `stroke_width` stroke-width."""
     said = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
