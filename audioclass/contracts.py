@@ -237,6 +237,19 @@ class FitsCombination(Protocol):
 
 
 @runtime_checkable
+class Prunes(Protocol):
+    """A strategy that plans more dichotomies than it may need and keeps those that proved their worth."""
+
+    def prune(
+        self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
+    ) -> Plan:
+        """A plan whose dichotomies are some of the plan's, in its order, by their out-of-fold answers.
+
+        The machines of the others are dropped; the combination is fitted and used on what is left.
+        """
+
+
+@runtime_checkable
 class Decides(Protocol):
     """A strategy whose decision is not the label of the largest posterior."""
 
@@ -254,6 +267,14 @@ class DirectStrategy(Named, Protocol):
 
     def combine(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         """Posteriors (n, n_labels) from the scores; `fitted` is what `fit_combination` gave, or empty."""
+
+
+@runtime_checkable
+class FitsDirectCombination(Protocol):
+    """A direct strategy with numbers of its own, such as a temperature."""
+
+    def fit_combination(self, scores: np.ndarray, y: np.ndarray) -> Fitted:
+        """Those numbers, from out-of-fold scores (n, n_labels) and the label index `y` of each example."""
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------
