@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.problems import Axis, Dichotomy, Geometry, LabelTask, Machine, Task
+from audioclass.problems import Axis, Dichotomy, Geometry, LabelTask, Machine, Plan, Task
 
 
 def task(**changes):
@@ -80,3 +80,11 @@ def test_wrong_axes_are_refused(axis):
 def test_scores_read_support_columns_only():
     machine = Machine(np.array([2, 0]), np.array([1.0, -2.0]), 0.5)
     assert machine.scores(np.array([[3.0, 99.0, 7.0]])).tolist() == [7.0 - 6.0 + 0.5]
+
+
+def test_a_smaller_plan_is_found_in_its_plan():
+    pairs = [Dichotomy((0,), (1,)), Dichotomy((0,), (2,)), Dichotomy((1,), (2,))]
+    plan = Plan(3, tuple(pairs))
+    assert plan.places(Plan(3, (pairs[2], pairs[0]))) == [2, 0]
+    with pytest.raises(ValueError, match="dichotomy \\(2,\\) against \\(0,\\) is not in the plan"):
+        plan.places(Plan(3, (Dichotomy((2,), (0,)),)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Decides, FitsCombination
+from audioclass.contracts import Decides, FitsCombination, Prunes
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.plain import is_plain
@@ -34,13 +34,21 @@ def _answers(plan: Plan, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return positive / (positive + negative), np.log(positive / negative)
 
 
+def _settled(strategy: Any, plan: Plan, geometry: Geometry, P: np.ndarray, y: np.ndarray) -> tuple[Plan, Any]:
+    """The plan without what the strategy drops, and what it learns for itself, where the truth is P and y."""
+    if isinstance(strategy, Prunes):
+        plan = strategy.prune(plan, *_answers(plan, P), y, geometry.counts)
+    if not isinstance(strategy, FitsCombination):
+        return plan, {}
+    fitted = strategy.fit_combination(plan, *_answers(plan, P), y, geometry.counts)
+    require(is_plain(dict(fitted)), f"fit_combination gave {fitted}, which JSON cannot hold")
+    return plan, fitted
+
+
 def _combined(strategy: Any, plan: Plan, geometry: Geometry, P: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Posteriors of the strategy where the truth is P; what it learns for itself it learns from the labels y."""
+    plan, fitted = _settled(strategy, plan, geometry, P, y)
     answers = _answers(plan, P)
-    fitted: Any = {}
-    if isinstance(strategy, FitsCombination):
-        fitted = strategy.fit_combination(plan, *answers, y, geometry.counts)
-        require(is_plain(dict(fitted)), f"fit_combination gave {fitted}, which JSON cannot hold")
     return unchanged([*answers, geometry.counts], lambda: strategy.combine(plan, *answers, geometry.counts, fitted))
 
 
@@ -89,24 +97,40 @@ def posteriors_are_posteriors(strategy: Any) -> None:
 def sure_machines_give_sure_answers(strategy: Any) -> None:
     """Where every machine knows the label, it is the one decided on."""
     for n_labels in SIZES:
-        plan, geometry = _planned(strategy, n_labels)
+        planned, geometry = _planned(strategy, n_labels)
         truth, y = _posteriors(n_labels, 12.0)
-        P = _combined(strategy, plan, geometry, truth, y)
-        decided = P.argmax(axis=1)
-        if isinstance(strategy, Decides):
-            decided = strategy.decide(plan, P, _answers(plan, truth)[1])
+        plan, fitted = _settled(strategy, planned, geometry, truth, y)
+        answers = _answers(plan, truth)
+        P = strategy.combine(plan, *answers, geometry.counts, fitted)
+        decided = strategy.decide(plan, P, answers[1]) if isinstance(strategy, Decides) else P.argmax(axis=1)
         require((decided == y).all(), f"{np.mean(decided == y):.0%} right with {n_labels} labels")
 
 
 def rows_do_not_meet(strategy: Any) -> None:
     """A row's posteriors do not depend on the rows beside it."""
-    plan, geometry = _planned(strategy, 5)
-    answers, (_, y) = _answers(plan, _posteriors(5, 1.0)[0]), _posteriors(5, 1.0)
-    fits = isinstance(strategy, FitsCombination)
-    fitted = strategy.fit_combination(plan, *answers, y, geometry.counts) if fits else {}
+    planned, geometry = _planned(strategy, 5)
+    P, y = _posteriors(5, 1.0)
+    plan, fitted = _settled(strategy, planned, geometry, P, y)
+    answers = _answers(plan, P)
     together = strategy.combine(plan, *answers, geometry.counts, fitted)
     alone = [strategy.combine(plan, *(a[i : i + 1] for a in answers), geometry.counts, fitted)[0] for i in range(8)]
     require_close(np.array(alone), together[:8], 1e-9, "rows one by one")
+
+
+def pruning_only_drops(strategy: Any) -> None:
+    """Pruning keeps dichotomies of the plan, in its order, and a plain structure; the same answers, the same plan."""
+    if not isinstance(strategy, Prunes):
+        return
+    for n_labels in SIZES:
+        plan, geometry = _planned(strategy, n_labels)
+        truth, y = _posteriors(n_labels, 0.7)
+        first, second = (strategy.prune(plan, *_answers(plan, truth), y, geometry.counts) for _ in range(2))
+        require(first == second, "the pruned plan differs the second time")
+        require(first.n_labels == n_labels and first.dichotomies, f"nothing is left for {n_labels} labels")
+        require(is_plain(dict(first.structure)), f"{first.structure} holds something that JSON cannot")
+        kept = set(first.dichotomies)
+        in_order = tuple(d for d in plan.dichotomies if d in kept)
+        require(first.dichotomies == in_order, "pruning added a dichotomy or changed their order")
 
 
 def order_of_labels_does_not_matter(strategy: Any) -> None:
@@ -133,6 +157,7 @@ LAWS: tuple[Law, ...] = (
     posteriors_are_posteriors,
     sure_machines_give_sure_answers,
     rows_do_not_meet,
+    pruning_only_drops,
     order_of_labels_does_not_matter,
     same_seed_same_plan,
 )

@@ -93,6 +93,7 @@ BROKEN = {
         "decided on": {"combine": lambda self, plan, p, s, c, f: np.full((len(p), plan.n_labels), 1 / plan.n_labels)},
         "JSON gives back": {"plan": lambda self, labels, g, t, r: replace(template("strategy").plan(self, labels, g, t, r), structure={"a": np.ones(1)})},
         "rows beside it": {"combine": lambda self, plan, p, s, c, f: template("strategy").combine(self, plan, p / p.max(), s, c, f)},
+        "Pruning keeps": {"prune": lambda self, plan, p, s, y, c: replace(plan, dichotomies=plan.dichotomies[::-1])},
     },
     "direct_strategy": {
         "sum to 1": {"combine": lambda self, scores, fitted: np.ones_like(scores)},
