@@ -190,6 +190,19 @@ class HoldsOutGroups(Protocol):
 
 
 @runtime_checkable
+class HoldsOutOfBag(Protocol):
+    """A trainer or direct strategy of many members, each of which leaves some groups out of what it sees."""
+
+    def fit_out_of_bag(
+        self, task: Task | LabelTask, groups: np.ndarray
+    ) -> tuple[Machine | FeatureMachine, np.ndarray]:
+        """The machine, and its scores of the task's rows, each by the members that never saw the row's group.
+
+        (n,) for a dichotomy, (n, n_labels) for all labels; NaN where every member saw the group.
+        """
+
+
+@runtime_checkable
 class HasSpan(Protocol):
     """A trainer whose machine is the L1 optimum on its Gram matrix: its span tells the scores of held-out groups."""
 

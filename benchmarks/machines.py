@@ -25,7 +25,8 @@ from sklearn.svm import SVC
 
 from audioclass.engine import extract_many, load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
-from audioclass.learning.dichotomies import Examples, Pieces, train_dichotomies
+from audioclass.learning.dichotomies import train_dichotomies
+from audioclass.learning.examples import Examples, Pieces
 from audioclass.learning.gram import GroupedDistance
 from audioclass.learning.machines import Bank
 from audioclass.learning.normalisation import RankNormalisation

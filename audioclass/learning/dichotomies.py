@@ -6,78 +6,26 @@ item has its own seed, so the result does not depend on how many processes there
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from audioclass.contracts import FitsMany, HasSpan, HoldsOutGroups, Kernel
-from audioclass.learning.folds import N_FOLDS, fold_count, grouped_folds, trainable_folds
-from audioclass.learning.gram import PairwiseStatistics
+from audioclass.contracts import FitsMany, Kernel, Wants
+from audioclass.learning.answers import Answer, answers_of, arrays_of
+from audioclass.learning.examples import Examples, Pieces
+from audioclass.learning.folds import fold_count, grouped_folds, trainable_folds
 from audioclass.learning.group_span import group_span_scores
+from audioclass.learning.store import Store, computed
+from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, FeatureMachine, Machine, Task
 
 Progress = Callable[[int, int], None]  # items done, items in all
 ROWS_TOGETHER = 4096
-SMALL_GROUPS = 2  # examples to a group, on average, up to which the span is near the truth
-HeldOut = Literal["auto", "folds", "span"]
-
-
-@dataclass(frozen=True)
-class Pieces:
-    """What every dichotomy is trained with, and where its held-out scores come from.
-
-    `auto` takes closed form where the trainer knows it, the span of the machine where it has one and groups are small,
-    else `n_folds` folds. Measured with one-vs-one machines: on the clips of ESC-10 (1.6 to a group) the span takes 0.4
-    of the time of five folds at a log-loss of 0.384 against 0.369; on windows of them (60 to a group) leaving a group
-    out changes too much for it, 1.00 against 0.88.
-    `large` is the trainer of dichotomies whose Gram matrix would not fit the memory budget.
-    """
-
-    trainer: Any
-    calibrator: Any
-    held_out: HeldOut = "auto"
-    n_folds: int = N_FOLDS
-    seed: int = 0
-    large: Any = None
-
-    def fitting(self, n_rows: int, statistics: PairwiseStatistics) -> Pieces:
-        """The pieces for so many rows: beyond the memory budget `large` takes over, where there is one."""
-        if self.large is None or self.trainer.wants != "gram" or statistics.fits(n_rows):
-            return self
-        return replace(self, trainer=self.large, held_out="folds")
-
-    def way(self, groups: np.ndarray) -> str:
-        """How the scores of held-out groups are had, for rows of these groups: `closed form`, `span` or `folds`."""
-        if self.held_out != "auto":
-            return self.held_out
-        if isinstance(self.trainer, HoldsOutGroups):
-            return "closed form"
-        are_small = len(groups) <= SMALL_GROUPS * len(np.unique(groups))
-        return "span" if isinstance(self.trainer, HasSpan) and are_small else "folds"
-
-
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Training rows with their pairwise statistics, the label index `y`, weight and group of each."""
-
-    statistics: PairwiseStatistics
-    y: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray
-
-    @classmethod
-    def of(
-        cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None, groups: np.ndarray | None = None
-    ) -> Examples:
-        """Weights default to one, groups to each example by itself."""
-        n = len(y)
-        if len(X) != n:
-            raise ValueError(f"X has {len(X)} rows for {n} labels")
-        own = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
-        return cls(PairwiseStatistics(X), np.asarray(y), np.ones(n) if weights is None else np.asarray(weights), own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,22 +55,24 @@ def train_dichotomies(
     everywhere: bool = False,
     jobs: int = 1,
     progress: Progress | None = None,
+    store: Store | None = None,
 ) -> list[TrainedDichotomy]:
     """Every dichotomy of a plan, each with its own kernel and C, trained and calibrated.
 
-    With `everywhere`, examples outside a dichotomy are scored too, as a strategy that fits its combination needs.
+    With `everywhere`, examples outside a dichotomy are scored too, as a strategy that fits its combination needs. What
+    a `store` holds from a run before is not computed again.
 
     Sides are balanced: each weighs as much as the other, n/(2 n_side) an example. A trainer that fits many dichotomies
     at once takes the examples' own weights instead, because one factorisation serves them all.
     """
     asked = enumerate(zip(dichotomies, kernels, Cs, strict=True))
     problems = [_Problem(i, dichotomy, examples, kernel, C, pieces) for i, (dichotomy, kernel, C) in asked]
-    if pieces.trainer.wants == "gram":
+    if any(problem.pieces.trainer.wants == "gram" for problem in problems):
         examples.statistics.prepare(list(dict.fromkeys(kernels)))
     together = _shared([problem for problem in problems if problem.is_shared])
     alone = [(problem, fold) for problem in problems if not problem.is_shared for fold in problem.queue]
     answered: dict[int, list[Answer]] = {}
-    for answers in _run([*together, *alone], examples, jobs, progress):
+    for answers in _run([*together, *alone], examples, store, jobs, progress):
         for answer in answers:
             answered.setdefault(answer[0], []).append(answer)
     return [_calibrated(problem, answered[problem.index], examples, everywhere) for problem in problems]
@@ -164,6 +114,18 @@ class _Problem:
         """What there is to fit: None for the machine on all rows, then the folds to hold out."""
         return [None] if self.folds is None else [None, *trainable_folds(self.sides, self.folds)]
 
+    @cached_property
+    def rows_digest(self) -> int:
+        """A number of the rows: dichotomies over the same rows draw the same landmarks, and share them."""
+        return int.from_bytes(hashlib.blake2b(self.rows.tobytes(), digest_size=8).digest())
+
+    @cached_property
+    def said(self) -> str:
+        """All that a fit depends on besides the examples."""
+        trainer, kernel, pieces = self.pieces.trainer, self.kernel, self.pieces
+        named = [(piece.name, parameter_values(piece)) for piece in (trainer, kernel)]
+        return repr((self.index, self.dichotomy, named, self.C, self.way, pieces.n_folds, pieces.seed))
+
     def balanced(self, weights: np.ndarray, kept: np.ndarray) -> np.ndarray:
         """Weights of the kept rows, both sides of the same sum."""
         own, is_positive = weights[self.rows[kept]], self.sides[kept] > 0
@@ -172,19 +134,31 @@ class _Problem:
         return own * len(own) / (2 * np.maximum(sums, np.finfo(float).tiny))
 
 
-Answer = tuple[int, "int | None", Any, "np.ndarray | None"]  # problem, fold, machine, scores of the rows held out
-
-
-def _run(queue: Sequence[Any], examples: Examples, jobs: int, progress: Progress | None) -> Iterator[list[Answer]]:
+def _run(
+    queue: Sequence[Any], examples: Examples, store: Store | None, jobs: int, progress: Progress | None
+) -> Iterator[list[Answer]]:
     """Answers in the order of the queue, whatever the number of processes."""
     if jobs == 1 or len(queue) < 2:
-        answers = (_fit(item, examples) for item in queue)
+        answers = (_answer(item, examples, store) for item in queue)
     else:
-        answers = Parallel(n_jobs=jobs, return_as="generator")(delayed(_fit)(item, examples) for item in queue)
+        work = delayed(_answer)
+        answers = Parallel(n_jobs=jobs, return_as="generator")(work(item, examples, store) for item in queue)
     for done, some in enumerate(answers, start=1):
         yield some
         if progress is not None:
             progress(done, len(queue))
+
+
+def _answer(item: Any, examples: Examples, store: Store | None) -> list[Answer]:
+    """One item of the queue, from the store where it was answered before; the same to the bit either way."""
+    kept = computed(store, lambda: _key(item, examples), lambda: arrays_of(_fit(item, examples)))
+    return answers_of(kept)
+
+
+def _key(item: Any, examples: Examples) -> str:
+    """What an answer depends on."""
+    problems, fold = (item, None) if isinstance(item, list) else ([item[0]], item[1])
+    return "\n".join([examples.fingerprint, f"fold {fold}", *(problem.said for problem in problems)])
 
 
 def _fit(item: Any, examples: Examples) -> list[Answer]:
@@ -193,15 +167,25 @@ def _fit(item: Any, examples: Examples) -> list[Answer]:
 
 
 def _task(problem: _Problem, examples: Examples, kept: np.ndarray, fold: int | None) -> Task:
-    rows, statistics, kernel = problem.rows[kept], examples.statistics, problem.kernel
-    forms = {
-        "gram": lambda: {"K": statistics.gram(kernel, rows)},
-        "entries": lambda: {"entries": lambda i, j: statistics.gram(kernel, rows[i], rows[j])},
-        "features": lambda: {"X": statistics.X[rows]},
-    }
-    rng = np.random.default_rng([problem.pieces.seed, problem.index, 0 if fold is None else fold + 1])
+    rows = problem.rows[kept]
+    rng = np.random.default_rng([problem.pieces.seed, problem.rows_digest, 0 if fold is None else fold + 1])
     weights = problem.balanced(examples.weights, kept)
-    return Task(problem.sides[kept], problem.C, weights, rng, **forms[problem.pieces.trainer.wants]())
+    return Task(problem.sides[kept], problem.C, weights, rng, **_form(problem, examples, rows))
+
+
+def _form(problem: _Problem, examples: Examples, rows: np.ndarray) -> dict[str, Any]:
+    """The examples as the trainer wants them."""
+    return form_of(examples, problem.kernel, rows, problem.pieces.trainer.wants)
+
+
+def form_of(examples: Examples, kernel: Kernel, rows: np.ndarray, wants: Wants) -> dict[str, Any]:
+    """Rows as a Gram matrix, as a function that gives its entries, or as features."""
+    statistics = examples.statistics
+    if wants == "gram":
+        return {"K": statistics.gram(kernel, rows)}
+    if wants == "entries":
+        return {"entries": lambda i, j: statistics.gram(kernel, rows[i], rows[j])}
+    return {"X": statistics.X[rows]}
 
 
 def _fit_one(item: tuple[_Problem, int | None], examples: Examples) -> Answer:
@@ -209,6 +193,9 @@ def _fit_one(item: tuple[_Problem, int | None], examples: Examples) -> Answer:
     problem, fold = item
     kept = np.ones(len(problem.rows), bool) if fold is None else problem.folds != fold
     task = _task(problem, examples, kept, fold)
+    if problem.way == "out of bag":
+        fitted, scores = problem.pieces.trainer.fit_out_of_bag(task, problem.groups)
+        return problem.index, fold, _over_examples(fitted, problem.rows), scores
     machine = _over_examples(problem.pieces.trainer.fit(task), problem.rows[kept])
     if fold is not None:
         return problem.index, fold, None, _scores(machine, problem, examples, problem.rows[~kept])
@@ -233,9 +220,8 @@ def _fit_together(problems: list[_Problem], examples: Examples) -> list[Answer]:
     first = problems[0]
     trainer = first.pieces.trainer
     Y = np.stack([problem.sides for problem in problems], axis=1)
-    K = examples.statistics.gram(first.kernel, first.rows)
-    rng = np.random.default_rng([first.pieces.seed, first.index])
-    task = Task(first.sides, first.C, examples.weights[first.rows], rng, K=K)
+    rng = np.random.default_rng([first.pieces.seed, first.rows_digest])
+    task = Task(first.sides, first.C, examples.weights[first.rows], rng, **_form(first, examples, first.rows))
     machine = trainer.fit_many(task, Y)
     held_out = trainer.held_out_scores(task, Y, first.groups)
     support = first.rows[machine.support]

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.learning import dichotomies as module
-from audioclass.learning.dichotomies import Examples, Pieces, train_dichotomies
+from audioclass.learning.dichotomies import train_dichotomies
+from audioclass.learning.examples import Examples, Pieces
 from audioclass.learning.gram import PairwiseStatistics
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
