@@ -15,9 +15,10 @@ from audioclass.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from audioclass.data import Features
-    from audioclass.extraction.batch import Outcome, Progress
+    from audioclass.extraction.batch import Outcome
     from audioclass.extraction.recipe import Recipe
     from audioclass.plugins.manager import PluginManager
+    from audioclass.recordings import Progress
 
 DEFAULT_RECIPE = "broadcast"
 
@@ -69,8 +70,9 @@ def extract_many(
     Results stay in `cache` (None: the user's own cache folder); with False they are gone when the context ends, as are
     those of standard input, which has no content to know it by.
     """
-    from audioclass.extraction.batch import extract_batch, find_recordings
+    from audioclass.extraction.batch import extract_batch
     from audioclass.extraction.cache import Cache
+    from audioclass.recordings import find_recordings
 
     recordings = find_recordings(paths)
     if not recordings:

@@ -14,8 +14,9 @@ import soundfile
 from signals import noise
 
 from audioclass.engine import load_recipe
-from audioclass.extraction.batch import extract_batch, find_recordings
+from audioclass.extraction.batch import extract_batch
 from audioclass.extraction.cache import Cache
+from audioclass.recordings import find_recordings
 
 RECIPE = load_recipe("broadcast")
 
@@ -119,14 +120,6 @@ def test_a_crashing_decoder_costs_only_its_own_file(tmp_path):
     report = {Path(entry["file"]).name: entry for entry in json.loads(done.stdout)["files"]}
     assert report["crash.wav"]["reason"].endswith("the decoder crashed on it")
     assert [report[name]["windows"] for name in ("a.wav", "b.wav", "d.wav")] == [1, 1, 1]
-
-
-def test_folders_are_searched_all_the_way_down(tmp_path):
-    (tmp_path / "a" / ".hidden").mkdir(parents=True)
-    for name in ("a/2.WAV", "a/1.Flac", "b.txt", ".c.wav", "a/.hidden/d.wav"):
-        (tmp_path / name).write_bytes(b"")
-    found = [str(path.relative_to(tmp_path)) for path in find_recordings([tmp_path, tmp_path / "b.txt"])]
-    assert found == ["a/1.Flac", "a/2.WAV", "b.txt"]
 
 
 def test_progress_is_told_inside_a_recording(tmp_path):

@@ -1,0 +1,61 @@
+"""Recordings as files: which names are theirs, where they lie below a folder, and which can be read to their end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from audioclass.errors import AudioFileError
+
+SUFFIXES = frozenset(
+    {
+        *(".wav", ".wave", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc", ".au", ".snd", ".caf"),
+        *(".w64", ".rf64", ".m4a", ".m4b", ".mp4", ".aac", ".wma", ".mkv", ".mov", ".webm", ".avi", ".amr", ".ac3"),
+    }
+)
+
+Progress = Callable[[float, float | None], None]  # seconds done, seconds in all where they are declared
+
+
+def is_recording(name: str | Path) -> bool:
+    """Whether the name is one of a recording: a suffix that we know, in any case, and not hidden."""
+    path = Path(name)
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+
+
+def find_recordings(paths: Sequence[Path]) -> list[Path]:
+    """The recordings under the paths, in order: files as they are, folders searched all the way down.
+
+    Suffixes count in any case; hidden files and folders do not. A folder with the suffix of a recording is among them,
+    for its reader to refuse.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            found |= dict.fromkeys(_below(path))
+        else:
+            found[path] = None
+    return list(found)
+
+
+def irregularity(path: Path) -> str:
+    """Why a path cannot be read to its end, as a pipe or a device could not; empty where it can."""
+    if path.is_file():
+        return ""
+    return "a folder" if path.is_dir() else "not a regular file" if path.exists() else "no such file"
+
+
+def regular(path: Path) -> Path:
+    """The path itself, if it can be read to its end."""
+    if reason := irregularity(path):
+        raise AudioFileError(f"{path}: {reason}")
+    return path
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted([*files, *folders]):
+            if is_recording(name):
+                yield Path(parent, name)
