@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from audioclass.cases.case import Case
     from audioclass.data import Corpus, Framing, Posteriors, Result, Segment
     from audioclass.problems import (
-        Case,
         FeatureMachine,
         Found,
         Geometry,
@@ -100,6 +100,14 @@ class Embedding(Named, Protocol):
 
     def embed(self, samples: np.ndarray, sample_rate: int) -> np.ndarray:
         """The vector of one window of mono samples at the embedding's own sample rate."""
+
+
+@runtime_checkable
+class EmbedsMany(Protocol):
+    """An embedding for which several windows of one length cost less together than one by one."""
+
+    def embed_many(self, windows: np.ndarray, sample_rate: int) -> np.ndarray:
+        """(n_windows, n_samples) to (n_windows, n_columns): what `embed` gives for each window by itself."""
 
 
 class Pooling(Named, Protocol):
@@ -193,9 +201,7 @@ class HoldsOutGroups(Protocol):
 class HoldsOutOfBag(Protocol):
     """A trainer or direct strategy of many members, each of which leaves some groups out of what it sees."""
 
-    def fit_out_of_bag(
-        self, task: Task | LabelTask, groups: np.ndarray
-    ) -> tuple[Machine | FeatureMachine, np.ndarray]:
+    def fit_out_of_bag(self, task: Task | LabelTask, groups: np.ndarray) -> tuple[Machine | FeatureMachine, np.ndarray]:
         """The machine, and its scores of the task's rows, each by the members that never saw the row's group.
 
         (n,) for a dichotomy, (n, n_labels) for all labels; NaN where every member saw the group.
@@ -358,7 +364,15 @@ class ReadsBack(Protocol):
     """An export whose format also serves as the labels of a corpus."""
 
     def read(self, stream: IO[str]) -> Sequence[Segment]:
-        """The labelled segments of one recording, in order of time."""
+        """The labelled segments of one recording, in order of time; a CorpusError with the line where it is wrong."""
+
+
+@runtime_checkable
+class ReadsRecordings(Protocol):
+    """An export whose files may hold the labels of several recordings."""
+
+    def read_recordings(self, stream: IO[str]) -> Mapping[str, Sequence[Segment]]:
+        """The segments of each recording, under the name that the file gives it."""
 
 
 class CorpusReader(Named, Protocol):

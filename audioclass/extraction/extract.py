@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.audio.blocks import resample
+from audioclass.contracts import EmbedsMany
 from audioclass.data import Block, Features, Segment
 from audioclass.descriptors.spectra import Spectra
 from audioclass.extraction.frames import spectra_blocks
@@ -117,4 +118,6 @@ def _pool_part(part: Part, recipe: Recipe, windows: np.ndarray) -> np.ndarray:
         return np.concatenate([pooling.pool(windows, frame_rate) for pooling in part.poolings], axis=1)
     rate = part.embedding.sample_rate
     samples = [resample(window.reshape(-1), recipe.framing.sample_rate, rate) for window in windows]
+    if isinstance(part.embedding, EmbedsMany):
+        return part.embedding.embed_many(np.stack(samples), rate)
     return np.stack([part.embedding.embed(window, rate) for window in samples])

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.testing.blobs import blobs, label_task, scores_of
+from audioclass.contracts import FitsDirectCombination, HoldsOutOfBag
+from audioclass.plain import is_plain
+from audioclass.testing.blobs import blobs, blobs_with_a_wrong_group, label_task, scores_of
 from audioclass.testing.laws import COMMON, Law, require, require_close, require_refusal, unchanged
 
 SIZES = (2, 3, 5)
@@ -62,6 +64,35 @@ def rows_do_not_meet(strategy: Any) -> None:
     require_close(alone, strategy.combine(scores, {})[:8], 1e-9, "rows one by one")
 
 
+def held_out_scores_never_saw_their_group(strategy: Any) -> None:
+    """Scores out of the bag never saw their group: a wrong label that a whole group bears does not show in them."""
+    if not isinstance(strategy, HoldsOutOfBag):
+        return
+    X, y, groups, wrong = blobs_with_a_wrong_group(3)
+    _, scores = strategy.fit_out_of_bag(label_task(strategy.wants, X, y), groups)
+    require(scores.shape == (len(y), 3), f"scores of shape {scores.shape} for {len(y)} examples of 3 labels")
+    known = np.isfinite(scores).all(axis=1)
+    require(known.mean() >= ENOUGH, f"{known.mean():.0%} of the examples have scores")
+    said = np.where(known, scores.argmax(axis=1), -1)
+    require((said[wrong & known] == 0).all(), f"labels {said[wrong]} where all other groups say 0")
+    share = np.mean(said == y, where=known & ~wrong)
+    require(share >= ENOUGH, f"{share:.0%} of the other groups right")
+
+
+def its_own_numbers_do_no_harm(strategy: Any) -> None:
+    """What it fits for its combination is plain, and posteriors with it are no worse than without."""
+    if not isinstance(strategy, FitsDirectCombination):
+        return
+    scores, y = _scores(strategy, 3)
+    fitted = strategy.fit_combination(scores, y)
+    require(is_plain(dict(fitted)), f"fit_combination gave {fitted}, which JSON cannot hold")
+    rows = np.arange(len(y))
+    P, plain = (strategy.combine(scores, given) for given in (fitted, {}))
+    require((P >= 0).all() and np.abs(P.sum(axis=1) - 1).max() < 1e-9, "posteriors no longer sum to 1")
+    gain = np.mean(np.log(P[rows, y] + 1e-9) - np.log(plain[rows, y] + 1e-9))
+    require(gain > -0.1, f"the log-loss rises by {-gain:.3g} on what was fitted")
+
+
 def bad_examples_are_refused(strategy: Any) -> None:
     """One label only, NaN and no examples are a ValueError."""
     X, y = blobs(3)
@@ -77,5 +108,7 @@ LAWS: tuple[Law, ...] = (
     order_of_labels_does_not_matter,
     same_seed_same_machine,
     rows_do_not_meet,
+    held_out_scores_never_saw_their_group,
+    its_own_numbers_do_no_harm,
     bad_examples_are_refused,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.contracts import EmbedsMany
 from audioclass.testing.laws import COMMON, Law, repeated, require, require_close, require_refusal, unchanged
 
 
@@ -44,6 +45,16 @@ def samples_are_left_alone(embedding: Any) -> None:
     repeated(lambda: unchanged([samples], lambda: embedding.embed(samples, embedding.sample_rate)), "vector")
 
 
+def windows_do_not_meet(embedding: Any) -> None:
+    """Several windows at once get the vectors that they get one by one."""
+    if not isinstance(embedding, EmbedsMany):
+        return
+    windows = np.stack([_window(embedding, seed) for seed in range(3)])
+    together = unchanged([windows], lambda: embedding.embed_many(windows, embedding.sample_rate))
+    alone = np.stack([embedding.embed(window, embedding.sample_rate) for window in windows])
+    require_close(together, alone, 1e-5, "vectors of three windows")
+
+
 def bad_samples_are_refused(embedding: Any) -> None:
     """No samples, NaN samples and another sample rate are a ValueError."""
     samples = _window(embedding)
@@ -59,5 +70,6 @@ LAWS: tuple[Law, ...] = (
     says_something,
     precision_does_not_matter,
     samples_are_left_alone,
+    windows_do_not_meet,
     bad_samples_are_refused,
 )

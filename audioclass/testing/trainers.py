@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import ScoresFeatures
+from audioclass.contracts import HoldsOutOfBag, ScoresFeatures
 from audioclass.problems import FeatureMachine, Machine
-from audioclass.testing.blobs import binary_task, blobs, scores_of
+from audioclass.testing.blobs import binary_task, blobs, blobs_with_a_wrong_group, scores_of
 from audioclass.testing.laws import COMMON, Law, require, require_refusal, unchanged
 
 ENOUGH = 0.95  # of decisions: trainers may be random, and points may lie on the border
@@ -104,6 +104,21 @@ def two_examples_are_enough(trainer: Any) -> None:
     require(scores[0] >= scores[1], f"scores {scores} for +1 and -1")
 
 
+def held_out_scores_never_saw_their_group(trainer: Any) -> None:
+    """Scores out of the bag never saw their group: a wrong label that a whole group bears does not show in them."""
+    if not isinstance(trainer, HoldsOutOfBag):
+        return
+    X, labels, groups, wrong = blobs_with_a_wrong_group(2)
+    y = 1 - 2 * labels
+    _, scores = trainer.fit_out_of_bag(binary_task(trainer.wants, X, y), groups)
+    require(scores.shape == y.shape, f"scores of shape {scores.shape} for {len(y)} examples")
+    known = np.isfinite(scores)
+    require(known.mean() >= ENOUGH, f"{known.mean():.0%} of the examples have a score")
+    require((scores[wrong & known] > 0).all(), f"{scores[wrong]} where all other groups say +1 and the labels -1")
+    share = np.mean(np.sign(scores) == y, where=known & ~wrong)
+    require(share >= ENOUGH, f"{share:.0%} of the other groups right")
+
+
 def one_side_is_refused(trainer: Any) -> None:
     """Examples of one side only are a ValueError, and so are NaN and no examples at all."""
     X, y = _problem()
@@ -122,5 +137,6 @@ LAWS: tuple[Law, ...] = (
     weight_zero_is_absence,
     same_seed_same_machine,
     two_examples_are_enough,
+    held_out_scores_never_saw_their_group,
     one_side_is_refused,
 )

@@ -79,13 +79,32 @@ def test_one_block_of_frames_gives_what_many_give(monkeypatch, seconds):
     np.testing.assert_allclose(features(samples, BROADCAST).X, many.X, rtol=2e-3, atol=2e-3)
 
 
-def test_an_embedding_sees_the_samples_of_each_window():
+def embedded_recipe():
     manager = PluginManager([Source("third-party", "1.0", ("audioclass.plugins.templates.embedding",))])
     table = {
         "sample_rate": 16000, "frame_length": 512, "hop_length": 160, "window": 1.0, "window_hop": 1.0,
         "parts": [{"group": "octaves", "embedding": {"name": "example_name", "sample_rate": 8000}}],
     }  # fmt: skip
-    recipe = recipe_of("embedded", table, manager.make, lambda kind, name: "third-party 1.0")
+    return recipe_of("embedded", table, manager.make, lambda kind, name: "third-party 1.0")
+
+
+def test_windows_are_embedded_together_where_the_embedding_can():
+    recipe = embedded_recipe()
+    together = []
+
+    def embed_many(self, windows, sample_rate):
+        together.append(windows.shape)
+        return np.stack([self.embed(window, sample_rate) for window in windows])
+
+    one_by_one = recipe.parts[0].embedding
+    batched = type("Batched", (type(one_by_one),), {"embed_many": embed_many})(sample_rate=8000)
+    made = features(tone(3000, 4.0), replace(recipe, parts=(replace(recipe.parts[0], embedding=batched),)))
+    np.testing.assert_array_equal(made.X, features(tone(3000, 4.0), recipe).X)
+    assert sum(n_windows for n_windows, _ in together) == len(made.X) == 4
+
+
+def test_an_embedding_sees_the_samples_of_each_window():
+    recipe = embedded_recipe()
     made = features(tone(3000, 2.0), recipe)
     assert made.columns[-1] == "octaves.example_name_5"
     assert made.groups == ("octaves",) * 6

@@ -58,6 +58,12 @@ def nan_wins(self, space, objective, rng):
     return Found(trace[0].point, trace[0].value, trace)
 
 
+def nothing_held_out(self, task, groups):
+    """Scores that saw everything: those of the labels themselves."""
+    n_labels = getattr(task, "n_labels", None)
+    return self.fit(task), task.y.astype(float) if n_labels is None else np.eye(n_labels)[task.y]
+
+
 def silent_windows(windows):
     return np.zeros((len(windows), 3))
 
@@ -78,6 +84,7 @@ BROKEN = {
         "same scores to the bit": {"fit": lambda self, task: jittered(template("trainer").fit(self, task))},
         "finite arrays": {"fit": lambda self, task: replace(template("trainer").fit(self, task), intercept=np.nan)},
         "It wants": {"wants": "everything"},
+        "never saw their group": {"fit_out_of_bag": nothing_held_out},
     },
     "calibrator": {
         "never falls": {"probabilities": lambda self, scores, fitted: 1 / (1 + np.exp(np.clip(scores, -50, 50)))},
@@ -98,6 +105,8 @@ BROKEN = {
     "direct_strategy": {
         "sum to 1": {"combine": lambda self, scores, fitted: np.ones_like(scores)},
         "told apart": {"combine": lambda self, scores, fitted: np.full_like(scores, 1 / scores.shape[1])},
+        "never saw their group": {"fit_out_of_bag": nothing_held_out},
+        "fits for its combination": {"fit_combination": lambda self, scores, y: {"temperature": np.float64(1)}},
         "rows beside it": {"combine": lambda self, scores, fitted: template("direct_strategy").combine(self, scores - scores.mean(axis=0), fitted)},
     },
     "criterion": {
@@ -141,6 +150,7 @@ BROKEN = {
     "embedding": {
         "one finite value": {"embed": lambda self, samples, rate: np.zeros(2)},
         "different vectors": {"embed": lambda self, samples, rate: np.zeros(6)},
+        "one by one": {"embed_many": lambda self, windows, rate: np.zeros((len(windows), 6))},
         "are a ValueError": {"embed": lambda self, samples, rate: np.full(6, np.nansum(samples))},
     },
     "pooling": {
