@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` brings them
     from audioclass.engine import extract
     from audioclass.errors import AudioclassError
+    from audioclass.estimator import AudioclassClassifier
     from audioclass.hookspecs import hookimpl
     from audioclass.parameters import check_parameters, parameter
     from audioclass.plugins.manager import plugin_manager
@@ -15,6 +16,7 @@ __version__ = "0.1.0"
 
 # Public names and the modules they come from: a name costs its import only when it is used.
 _HOMES = {
+    "AudioclassClassifier": "estimator",
     "AudioclassError": "errors",
     "Taxonomy": "taxonomy",
     "check_parameters": "parameters",
@@ -23,7 +25,16 @@ _HOMES = {
     "parameter": "parameters",
     "plugin_manager": "plugins.manager",
 }
-__all__ = ["AudioclassError", "Taxonomy", "check_parameters", "extract", "hookimpl", "parameter", "plugin_manager"]
+__all__ = [
+    "AudioclassClassifier",
+    "AudioclassError",
+    "Taxonomy",
+    "check_parameters",
+    "extract",
+    "hookimpl",
+    "parameter",
+    "plugin_manager",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ ROOMS = {
 TABLE = (
     {"errors", "plain", "data", "markup"},
     {"parameters", "problems", "taxonomy", "writing", "processes", "recordings"},
+    {"cases"},
     {"contracts"},
     {"hookspecs"},
     {*ROOMS, "audio", "evaluation"},
@@ -23,10 +24,12 @@ TABLE = (
     {"model", "index", "testing"},
     {"plugins"},
     {"engine"},
+    {"estimator"},
     {"cli"},
 )
 LEVELS = {name: level for level, names in enumerate(TABLE) for name in names}
 THIRD_PARTIES = {
+    "cases": {"scipy"},
     "hookspecs": {"pluggy"},
     "plugins": {"pluggy"},
     "audio": {"soundfile", "soxr", "av"},
@@ -41,6 +44,7 @@ THIRD_PARTIES = {
     "exports": {"pyarrow"},
     "extraction": {"joblib", "pyarrow"},
     "index": {"pyarrow", "duckdb"},
+    "estimator": {"sklearn"},
     "cli": {"typer", "rich"},
 }
 PUBLIC = {"__init__", "__main__"}  # the package's own names; they import what they re-export

@@ -1,4 +1,4 @@
-"""The whole chain, for commands and for Python: here names become pieces, through the plugin manager."""
+"""Recordings to features: recipes by name, one recording or many."""
 
 from __future__ import annotations
 

@@ -1,0 +1,107 @@
+"""The choices of a training, by name or as pieces, and the method they make."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from audioclass.errors import UsageError, unknown_name
+from audioclass.hookspecs import KINDS
+from audioclass.parameters import make, parse_assignments
+
+if TYPE_CHECKING:
+    from audioclass.learning.training import Method
+    from audioclass.plugins.manager import PluginManager
+
+FIXED = "fixed"
+BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma that is not inside a list
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user may choose of a training; a piece is its name, `name:parameter=value,…`, or an object.
+
+    `criterion` may be `fixed`: kernels and C are taken as they are. `large` is the trainer of dichotomies with many
+    examples.
+    """
+
+    strategy: Any = "hybrid_dendrogram"
+    kernel: Any = "gaussian_unscaled"
+    trainer: Any = "least_squares"
+    calibrator: Any = "platt"
+    criterion: Any = "group_log_loss"
+    search: Any = "pattern"
+    large: Any = "landmarks"
+    C: float = 10.0
+    normalisation: str = "rank"
+    folds: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.C < float("inf"):
+            raise UsageError(f"C={self.C} must be positive and finite")
+        if self.folds < 2:
+            raise UsageError(f"folds={self.folds} must be at least 2")
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any], where: str = "") -> Choices:
+        """From a plain table, as it stands in a file of choices."""
+        known = [field.name for field in dataclasses.fields(cls)]
+        for key in said:
+            if key not in known:
+                raise UsageError(f"{where}: {unknown_name('choice', key, known)}")
+        defaults = cls()
+        for key, value in said.items():
+            if type(value) is not type(getattr(defaults, key)) and not (key == "C" and type(value) is int):
+                raise UsageError(f"{where}: {key}={value!r} must be a {type(getattr(defaults, key)).__name__}")
+        return cls(**said)
+
+    def method(self, manager: PluginManager) -> Method:
+        """The pieces behind the names."""
+        from audioclass.learning.examples import Pieces
+        from audioclass.learning.selection import Selection
+        from audioclass.learning.training import Method
+
+        kernels = self.kernel if isinstance(self.kernel, (tuple, list)) else str_or_one(self.kernel)
+        selection = None
+        if self.criterion != FIXED:
+            criterion = piece_of(manager, "criterion", self.criterion)
+            selection = Selection(criterion, piece_of(manager, "search", self.search), seed=self.seed)
+        return Method(
+            piece_of(manager, "strategy", self.strategy),
+            tuple(piece_of(manager, "kernel", kernel) for kernel in kernels),
+            Pieces(
+                piece_of(manager, "trainer", self.trainer),
+                piece_of(manager, "calibrator", self.calibrator),
+                n_folds=self.folds,
+                seed=self.seed,
+                large=piece_of(manager, "trainer", self.large),
+            ),
+            self.C,
+            selection,
+        )
+
+
+def str_or_one(value: Any) -> list[Any]:
+    """The kernels of `a+b`, or the one that was given."""
+    return value.split("+") if isinstance(value, str) else [value]
+
+
+def piece_of(manager: PluginManager, kind: str, said: Any) -> Any:
+    """A piece from `name` or `name:parameter=value,…`; what is no text is a piece already."""
+    if not isinstance(said, str):
+        return _checked(kind, said)
+    name, colon, assignments = said.partition(":")
+    cls = manager.load(kind, name)
+    texts = [text.strip() for text in BETWEEN.split(assignments)] if colon else []
+    return make(cls, parse_assignments(cls, texts))
+
+
+def _checked(kind: str, piece: Any) -> Any:
+    if isinstance(piece, type) or not hasattr(piece, "name"):
+        contract = KINDS[kind].contract
+        raise UsageError(f"{kind}={piece!r} must be a name or a {contract}, not a {type(piece).__name__}")
+    return piece
