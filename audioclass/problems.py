@@ -1,4 +1,4 @@
-"""What is asked of the pieces that learn, and what they answer: plans, binary tasks and machines, cases, searches."""
+"""What is asked of the pieces that learn, and what they answer: plans, binary tasks and machines, searches."""
 
 from __future__ import annotations
 
@@ -134,16 +134,6 @@ class FeatureMachine:
     """A fitted machine that is no kernel expansion: named arrays that its own trainer evaluates."""
 
     arrays: Mapping[str, np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """What a criterion judges: a Gram matrix, y in ±1, C, and ∂K/∂θ for each kernel parameter θ."""
-
-    K: np.ndarray
-    y: np.ndarray
-    C: float = 1.0
-    gradients: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

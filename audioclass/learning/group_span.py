@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from audioclass.learning.span import FREE, bordered_inverse, multipliers, squared_diameter
+from audioclass.cases.span import FREE, bordered_inverse, multipliers, squared_diameter
 from audioclass.problems import Machine
 
 

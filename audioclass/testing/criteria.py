@@ -7,19 +7,32 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.cases.case import Case
 from audioclass.contracts import HasGradient
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
-from audioclass.problems import Case
 from audioclass.testing.blobs import blobs
 from audioclass.testing.laws import COMMON, Law, require, require_close, unchanged
+from audioclass.trainers.l2_svm import L2SVM
+from audioclass.trainers.svm import SVM
 
 
 def _case(sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> Case:
-    """Two groups that overlap a little, under a Gaussian kernel."""
+    """Two sides that overlap a little, under a Gaussian kernel; examples in groups of two, one of each side."""
     X, labels = blobs(n_each=12, spread=spread)
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return Case(K, 1 - 2 * labels, C, gradients)
+    groups = np.arange(len(X)) // 2
+    return Case(
+        K,
+        1 - 2 * labels,
+        C,
+        gradients,
+        parameters={"sigma": sigma},
+        groups=groups,
+        folds=groups % 4,
+        svm=SVM(tolerance=1e-6).fit,
+        l2_svm=L2SVM().fit,
+    )
 
 
 def value_is_a_number(criterion: Any) -> None:
@@ -33,8 +46,12 @@ def order_does_not_matter(criterion: Any) -> None:
     """Shuffling the examples changes nothing."""
     case = _case()
     order = np.random.default_rng(1).permutation(len(case.y))
-    gradients = {name: G[np.ix_(order, order)] for name, G in case.gradients.items()}
-    shuffled = Case(case.K[np.ix_(order, order)], case.y[order], case.C, gradients)
+    shuffled = dataclasses.replace(
+        case,
+        K=case.K[np.ix_(order, order)],
+        gradients={name: G[np.ix_(order, order)] for name, G in case.gradients.items()},
+        **{name: getattr(case, name)[order] for name in ("y", "weights", "groups", "folds")},
+    )
     require_close(criterion.value(shuffled), criterion.value(case), 1e-6, "value of shuffled examples")
 
 

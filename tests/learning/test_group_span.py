@@ -4,7 +4,7 @@ import pytest
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.learning.group_span import group_span_scores
-from audioclass.learning.span import span_scores
+from audioclass.cases.span import span_scores
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Task
 from audioclass.testing.blobs import blobs

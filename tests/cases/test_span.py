@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from audioclass.learning.span import span_scores, spans, squared_diameter
+from audioclass.cases.span import span_scores, spans, squared_diameter
 from audioclass.problems import Machine
 
 

@@ -1,0 +1,131 @@
+"""Groups or single examples held out of least-squares machines, in closed form, with derivatives.
+
+One factorisation of K + Λ gives the score of every example by the machine that never saw its group, for every
+dichotomy over the same examples. Where examples come in groups, leaving out one example alone leaks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.cases.case import Case
+from audioclass.cases.least_squares import HeldOut
+from audioclass.contracts import Criterion
+from audioclass.criteria.logistic import best_log_loss, smoothed_targets
+from audioclass.hookspecs import hookimpl
+
+
+class _OneOut:
+    """Each example by itself is held out."""
+
+    def _machines(self, case: Case) -> HeldOut:
+        return case.held_out_examples
+
+
+class _GroupOut:
+    """Whole groups are held out."""
+
+    def _machines(self, case: Case) -> HeldOut:
+        return case.held_out_groups
+
+
+class _Error:
+    """Share of held-out examples on the wrong side, by weight; a step function, so no derivative."""
+
+    better: ClassVar[str] = "lower"
+
+    def value(self, case: Case) -> float:
+        """In [0, 1]."""
+        scores = case.y - self._machines(case).residuals(case.y)
+        return float(case.weights @ (case.y * scores < 0) / case.weights.sum())
+
+
+class _SmoothLoss:
+    """A mean loss of held-out scores that can be climbed; `_loss` gives it with its slope by each score."""
+
+    better: ClassVar[str] = "lower"
+
+    def value(self, case: Case) -> float:
+        """The mean loss, by weight."""
+        return self._loss(case.y - self._machines(case).residuals(case.y), case)[0]
+
+    def gradient(self, case: Case) -> dict[str, float]:
+        """By each kernel parameter and by C."""
+        machines = self._machines(case)
+        _, slope = self._loss(case.y - machines.residuals(case.y), case)
+        Q = machines.pull(case.y, -slope)
+        moves = {name: float(np.vdot(Q, G)) for name, G in case.gradients.items()}
+        return moves | {"C": float(-(Q.diagonal() @ case.ridge) / case.C)}
+
+
+class _SquaredError(_SmoothLoss):
+    """(y − score)²."""
+
+    def _loss(self, scores: np.ndarray, case: Case) -> tuple[float, np.ndarray]:
+        weights = case.weights / case.weights.sum()
+        return float(weights @ (case.y - scores) ** 2), 2 * weights * (scores - case.y)
+
+
+class _LogLoss(_SmoothLoss):
+    """Log-loss after the best rising logistic map, as calibration will draw one."""
+
+    def _loss(self, scores: np.ndarray, case: Case) -> tuple[float, np.ndarray]:
+        return best_log_loss(scores, smoothed_targets(case.y), case.weights)
+
+
+@dataclass(frozen=True)
+class LeaveOneOutError(_OneOut, _Error):
+    """Share of examples that the least-squares machine without them puts on the wrong side."""
+
+    name: ClassVar[str] = "leave_one_out_error"
+
+
+@dataclass(frozen=True)
+class LeaveOneOutSquaredError(_OneOut, _SquaredError):
+    """Mean squared error of examples by the least-squares machine without them."""
+
+    name: ClassVar[str] = "leave_one_out_squared_error"
+
+
+@dataclass(frozen=True)
+class LeaveOneOutLogLoss(_OneOut, _LogLoss):
+    """Calibrated log-loss of examples by the least-squares machine without them."""
+
+    name: ClassVar[str] = "leave_one_out_log_loss"
+
+
+@dataclass(frozen=True)
+class LeaveGroupOutError(_GroupOut, _Error):
+    """Share of examples that the least-squares machine without their group puts on the wrong side."""
+
+    name: ClassVar[str] = "leave_group_out_error"
+
+
+@dataclass(frozen=True)
+class LeaveGroupOutSquaredError(_GroupOut, _SquaredError):
+    """Mean squared error of examples by the least-squares machine without their group."""
+
+    name: ClassVar[str] = "leave_group_out_squared_error"
+
+
+@dataclass(frozen=True)
+class LeaveGroupOutLogLoss(_GroupOut, _LogLoss):
+    """Calibrated log-loss of examples by the least-squares machine without their group."""
+
+    name: ClassVar[str] = "leave_group_out_log_loss"
+
+
+@hookimpl
+def register_criteria() -> list[type[Criterion]]:
+    """Error, squared error and log-loss, of examples and of groups held out."""
+    return [
+        LeaveOneOutError,
+        LeaveOneOutSquaredError,
+        LeaveOneOutLogLoss,
+        LeaveGroupOutError,
+        LeaveGroupOutSquaredError,
+        LeaveGroupOutLogLoss,
+    ]

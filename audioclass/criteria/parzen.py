@@ -1,0 +1,95 @@
+"""Parzen separability: densities of an example's own side less those of the other (specification 12.4, 12.7).
+
+With K the Gram matrix of `gaussian_unscaled`, K/(√(2π) σ)^d are Parzen windows; P = ⟨K,T̂⟩/(√(2π) σ)^d, T̂ = ŷŷ' and
+ŷ_i = y_i/n_side. It grows without limit as σ → 0, because each example is its own neighbour: leave it out to choose σ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.cases.case import Case
+from audioclass.contracts import Criterion
+from audioclass.criteria.adjusted import added_diagonal
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import check_parameters, parameter
+
+
+def parzen_scores(K: np.ndarray, y: np.ndarray, sigma: float, dimension: int = 1) -> np.ndarray:
+    """y_j [f(x_j|+) − f(x_j|−)] of each example: low ones lie among the other side."""
+    return y * (K @ _shares(y)) / _window(sigma, dimension)
+
+
+class _ParzenSeparability:
+    """P and its derivatives; by sigma the window moves too."""
+
+    better: ClassVar[str] = "higher"
+    is_adjusted: ClassVar[bool] = False
+    dimension: int
+    leave_one_out: bool
+
+    def value(self, case: Case) -> float:
+        """The mean over sides of own less other density, times two."""
+        return self._product(case.K, added_diagonal(case, self.is_adjusted), case.y) / self._window(case)
+
+    def gradient(self, case: Case) -> dict[str, float]:
+        """By each kernel parameter; by C where it is adjusted."""
+        nothing = np.zeros(len(case.y))
+        window = self._window(case)
+        moves = {name: self._product(G, nothing, case.y) / window for name, G in case.gradients.items()}
+        if "sigma" in moves:
+            moves["sigma"] -= self.dimension * self.value(case) / case.parameters["sigma"]
+        if self.is_adjusted:
+            moves["C"] = self._product(None, -case.ridge / case.C, case.y) / window
+        return moves
+
+    def _product(self, K: np.ndarray | None, diagonal: np.ndarray, y: np.ndarray) -> float:
+        """⟨K + Λ, T̂⟩, without the diagonal where each example is left out of its own density; K may be None for 0."""
+        shares = _shares(y)
+        own = diagonal if K is None else diagonal + K.diagonal()
+        between = 0.0 if K is None else shares @ K @ shares - shares**2 @ K.diagonal()
+        return float(between + (0.0 if self.leave_one_out else shares**2 @ own))
+
+    def _window(self, case: Case) -> float:
+        if "sigma" not in case.parameters:
+            raise ValueError(f"{self.name} needs a kernel with a sigma, this one has {sorted(case.parameters)}")
+        return _window(case.parameters["sigma"], self.dimension)
+
+
+def _shares(y: np.ndarray) -> np.ndarray:
+    """ŷ = y/n_side."""
+    return np.where(y > 0, 1 / (y > 0).sum(), -1 / (y <= 0).sum())
+
+
+def _window(sigma: float, dimension: int) -> float:
+    return float((np.sqrt(2 * np.pi) * sigma) ** dimension)
+
+
+@dataclass(frozen=True)
+class ParzenSeparability(_ParzenSeparability):
+    """How much denser each side is around its own examples than the other side is."""
+
+    name: ClassVar[str] = "parzen_separability"
+    dimension: int = parameter(1, low=1, high=1000, help="of the density: 1 as in the thesis, else of the features")
+    leave_one_out: bool = parameter(False, help="leave each example out of the density around itself")
+    __post_init__ = check_parameters
+
+
+@dataclass(frozen=True)
+class ParzenSeparabilityC(_ParzenSeparability):
+    """Parzen separability of K + I/C."""
+
+    name: ClassVar[str] = "parzen_separability_c"
+    is_adjusted: ClassVar[bool] = True
+    dimension: int = parameter(1, low=1, high=1000, help="of the density: 1 as in the thesis, else of the features")
+    leave_one_out: bool = parameter(False, help="leave each example out of the density around itself")
+    __post_init__ = check_parameters
+
+
+@hookimpl
+def register_criteria() -> list[type[Criterion]]:
+    """Parzen separability, plain and C-adjusted."""
+    return [ParzenSeparability, ParzenSeparabilityC]

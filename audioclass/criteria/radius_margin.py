@@ -1,0 +1,46 @@
+"""Radius-margin: R²‖w‖²/n of the machine with squared slacks, both under K + Λ (specification 11.5).
+
+‖w‖² is twice the optimum of a hard-margin machine, so the envelope theorem gives its derivatives:
+
+    ∂(R²‖w‖²) = −R² Σ α_i α_j y_i y_j ∂k_ij + ‖w‖² (Σ β_i ∂k_ii − β'∂K β).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.cases.case import Case
+from audioclass.contracts import Criterion
+from audioclass.hookspecs import hookimpl
+
+
+@dataclass(frozen=True)
+class RadiusMargin:
+    """Squared radius over squared margin for each example; four times it bounds the leave-one-out error."""
+
+    name: ClassVar[str] = "radius_margin"
+    better: ClassVar[str] = "lower"
+
+    def value(self, case: Case) -> float:
+        """R²‖w‖²/n."""
+        return case.l2_ball.squared_radius * float(case.l2_alpha.sum()) / len(case.y)
+
+    def gradient(self, case: Case) -> dict[str, float]:
+        """By each kernel parameter and by C."""
+        moves = {name: self._move(case, G) for name, G in case.gradients.items()}
+        return moves | {"C": self._move(case, np.diag(-case.ridge / case.C))}
+
+    def _move(self, case: Case, G: np.ndarray) -> float:
+        signed, beta = case.l2_alpha * case.y, case.l2_ball.beta
+        by_margin = -case.l2_ball.squared_radius * (signed @ G @ signed)
+        by_radius = case.l2_alpha.sum() * (beta @ G.diagonal() - beta @ G @ beta)
+        return float((by_margin + by_radius) / len(case.y))
+
+
+@hookimpl
+def register_criteria() -> list[type[Criterion]]:
+    """The radius-margin bound."""
+    return [RadiusMargin]

@@ -1,0 +1,48 @@
+"""Span estimates of the leave-one-out error of a support vector machine, from one training (specification 11.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.cases.case import Case
+from audioclass.cases.span import span_scores
+from audioclass.contracts import Criterion
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import check_parameters, parameter
+
+
+@dataclass(frozen=True)
+class Span:
+    """Share of examples that would be lost if leaving one out left the set of support vectors as it is."""
+
+    name: ClassVar[str] = "span"
+    better: ClassVar[str] = "lower"
+
+    def value(self, case: Case) -> float:
+        """#{α S² > y f} / n."""
+        return float((case.y * span_scores(case.K, case.machine, case.y, case.C, case.weights) < 0).mean())
+
+
+@dataclass(frozen=True)
+class SmoothedSpan:
+    """The span estimate with its steps made smooth: a span that does not jump, a sigmoid in place of a count."""
+
+    name: ClassVar[str] = "smoothed_span"
+    better: ClassVar[str] = "lower"
+    eta: float = parameter(0.1, above=0.0, scale="log", search=(1e-3, 10.0), help="what combinations pay for λ²/α")
+    steepness: float = parameter(5.0, above=0.0, scale="log", search=(1.0, 50.0), help="of the sigmoid")
+    __post_init__ = check_parameters
+
+    def value(self, case: Case) -> float:
+        """Mean of 1/(1 + exp(−steepness (α S² − y f)))."""
+        margins = case.y * span_scores(case.K, case.machine, case.y, case.C, case.weights, self.eta)
+        return float(np.exp(-np.logaddexp(0, self.steepness * margins)).mean())
+
+
+@hookimpl
+def register_criteria() -> list[type[Criterion]]:
+    """The span, as a count and smoothed."""
+    return [Span, SmoothedSpan]
