@@ -1,4 +1,4 @@
-"""Pairwise probabilities → posteriors (specification 5.3 to 5.5), and those of any sets of labels (6.2)."""
+"""Pairwise probabilities → posteriors (specification 5.3 to 5.5)."""
 
 from __future__ import annotations
 
@@ -109,11 +109,11 @@ def _newton_step(P: np.ndarray, wins: np.ndarray, weights: np.ndarray) -> np.nda
     labels = np.arange(len(P))
     flows[labels, labels] = total + FAINTEST
     step = np.zeros_like(P)
-    step[:-1] = _solve(flows[:-1, :-1], slope[:-1])
+    step[:-1] = solve_each(flows[:-1, :-1], slope[:-1])
     return step
 
 
-def _solve(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def solve_each(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """x of A x = b for each of n positive definite systems, A being (m, m, n) and b (m, n); both are used up.
 
     Plain elimination, a whole block at a step: LAPACK takes small systems one by one and needs twice as long.
@@ -166,82 +166,6 @@ def couple_star_own(r: np.ndarray) -> np.ndarray:
 def couple_star_mean(r: np.ndarray) -> np.ndarray:
     """O-PWC with the stars of all labels averaged."""
     return couple_stars(r).mean(axis=1)
-
-
-def couple_bradley_terry(
-    probabilities: np.ndarray, code: np.ndarray, weights: np.ndarray, tolerance: float = 1e-8, cap: int = 1000
-) -> np.ndarray:
-    """Posteriors (n, Q) by the generalised Bradley-Terry model of any sets of labels (specification 6.2).
-
-    `code` is (Q, N): +1 for the labels that dichotomy n tells from those of −1. The divergence from r_n of
-    μ_n = Σ_{I⁺}p/Σ_{I⁺∪I⁻}p, weighted by `weights` (N,), falls with every step until none changes a posterior by more
-    than `tolerance`. With the code of all pairs the limit is that of Hastie and Tibshirani.
-    """
-    r = np.clip(probabilities, SMALLEST, 1 - SMALLEST)
-    weights = weights / weights.max()
-    done = np.empty((len(r), len(code)))
-    size = max(BLOCK // code.size, 1)
-    for start in range(0, len(r), size):
-        done[start : start + size] = _couple_sets(r[start : start + size], code, weights, tolerance, cap)
-    return done
-
-
-def _couple_sets(r: np.ndarray, code: np.ndarray, weights: np.ndarray, tolerance: float, cap: int) -> np.ndarray:
-    """The limit from the uniform start: a Newton step where it lowers the divergence, else the fixed-point one."""
-    done = np.full((len(r), len(code)), 1 / len(code))
-    left, P, now = np.arange(len(r)), done.copy(), divergence(done, r, code, weights)
-    for _ in range(cap):
-        new = _newton_step_of_sets(P, r, code, weights)
-        then = divergence(new, r, code, weights)
-        worse = then > now
-        if worse.any():
-            new[worse] = fixed_point_step(P[worse], r[worse], code, weights)
-            then[worse] = divergence(new[worse], r[worse], code, weights)
-        done[left] = new
-        going = np.abs(new - P).max(axis=1) > tolerance
-        left, P, r, now = left[going], new[going], r[going], then[going]
-        if not len(left):
-            break
-    return done
-
-
-def divergence(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(n,): Σ_n weights_n KL(r_n, μ_n), what coupling makes as small as it can."""
-    plus, minus = P @ (code > 0), P @ (code < 0)
-    both = plus + minus
-    return (r * np.log(r * both / plus) + (1 - r) * np.log((1 - r) * both / minus)) @ weights
-
-
-def fixed_point_step(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The thesis's simultaneous update for any sets of labels, p_k Σ_n r_n/S_n / Σ_n 1/(S_n⁺+S_n⁻): it cannot rise."""
-    positive, negative = (code > 0).astype(np.float64), (code < 0).astype(np.float64)
-    plus, minus = P @ positive, P @ negative
-    wins = (weights * r / plus) @ positive.T + (weights * (1 - r) / minus) @ negative.T
-    P = np.maximum(P * wins / ((weights / (plus + minus)) @ np.abs(code).T), FAINTEST)
-    return P / P.sum(axis=1, keepdims=True)
-
-
-def _newton_step_of_sets(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Posteriors after a Newton step in log p, shortened as for pairs; it is solved for p times the step."""
-    positive, negative = (code > 0).astype(np.float64), (code < 0).astype(np.float64)
-    known, labels = positive + negative, np.arange(len(code))
-    plus, minus, both = P @ positive, P @ negative, P @ known
-    pull = (weights * r / plus) @ positive.T + (weights * (1 - r) / minus) @ negative.T - (weights / both) @ known.T
-    curvature = _outer(positive, weights * r / plus**2) + _outer(negative, weights * (1 - r) / minus**2)
-    curvature -= _outer(known, weights / both**2)
-    size = np.abs(curvature[:, labels, labels]).mean(axis=1, keepdims=True)
-    curvature += size[:, :, None]  # nothing changes along p itself: that direction is given a curvature
-    # A posterior on its way to 0 shrinks by a factor instead of going beyond.
-    curvature[:, labels, labels] += 1e-9 * size + np.maximum(-pull, 0) / P
-    step = np.linalg.solve(curvature, pull[:, :, None])[:, :, 0] / P
-    reach = np.ptp(step, axis=1, keepdims=True) + FAINTEST
-    P = np.maximum(P * np.exp((step - step.max(axis=1, keepdims=True)) * (np.log1p(reach) / reach)), FAINTEST)
-    return P / P.sum(axis=1, keepdims=True)
-
-
-def _outer(sets: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """(n, Q, Q): Σ_n factors_n e_n e_n' over the columns e_n of `sets`."""
-    return (sets * factors[:, None]) @ sets.T
 
 
 Coupling = Callable[[np.ndarray, np.ndarray], np.ndarray]

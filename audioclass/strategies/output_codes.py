@@ -15,7 +15,7 @@ from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
-from audioclass.strategies.coupling import couple_bradley_terry
+from audioclass.strategies.bradley_terry import couple_bradley_terry
 from audioclass.strategies.temperature import apply_temperature
 from audioclass.taxonomy import Taxonomy
 

@@ -5,17 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from audioclass.strategies.bradley_terry import divergence, fixed_point_step
 from audioclass.strategies.coupling import (
     COUPLINGS,
-    couple_bradley_terry,
     couple_hastie_tibshirani,
     couple_price,
     couple_product,
     couple_star_own,
     couple_stars,
     couple_wu_lin_weng,
-    divergence,
-    fixed_point_step,
     pair_matrix,
     pair_numbers,
     pair_weights,
@@ -201,21 +199,3 @@ def test_three_labels_by_hand():
 def test_a_product_is_surer_than_its_posteriors():
     P = np.array([[0.5, 0.3, 0.2]])
     assert couple_product(pair_matrix(consistent_pairs(P), 3))[0, 0] > 0.55
-
-
-# --- sets of labels
-
-
-@pytest.mark.parametrize("n_labels", [2, 3, 6])
-def test_sets_that_are_pairs_are_coupled_as_pairs(n_labels):
-    pairs, counts, code = random_pairs(n_labels), np.arange(1, n_labels + 1), pair_code(n_labels)
-    P = couple_bradley_terry(pairs, code, counts @ np.abs(code), tolerance=1e-11)
-    expected = couple_hastie_tibshirani(pair_matrix(pairs, n_labels), pair_weights(counts))
-    np.testing.assert_allclose(P, expected, atol=1e-7)
-
-
-@given(posteriors)
-def test_consistent_sets_give_back_their_posteriors(P):
-    P = P / P.sum(axis=1, keepdims=True)
-    code = 2 * np.eye(P.shape[1]) - 1
-    np.testing.assert_allclose(couple_bradley_terry(P, code, np.ones(P.shape[1])), P, atol=1e-6)
