@@ -186,11 +186,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class Found:
-    """The best point of a search, its value, and every point it looked at in order."""
+    """The best point of a search, its value, every point it looked at in order, and whether it ended by itself."""
 
     point: Point
     value: float
     trace: tuple[Trial, ...]
+    converged: bool = True
 
 
 def _check_examples(task: Task | LabelTask) -> None:

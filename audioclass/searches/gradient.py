@@ -1,0 +1,72 @@
+"""Gradient descent with backtracking, in logarithm on a log scale (specification 10.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.contracts import Search
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import check_parameters, parameter
+from audioclass.problems import Found, Objective, Space
+from audioclass.searches.walk import Walk
+
+ARMIJO = 1e-4  # part of the gain that the slope promises, which a step must bring
+FIRST_MOVE = 0.1  # of the longest axis
+SHORTEST_MOVE = 1e-6
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Follows the slope, halving each step until it gains enough; ends in the nearest valley of each start."""
+
+    name: ClassVar[str] = "gradient"
+    needs_gradient: ClassVar[bool] = True
+    starts: int = parameter(1, low=1, high=1000, help="the middle of the space, then random points")
+    steps: int = parameter(50, low=1, high=10000, help="most steps from each start")
+    tolerance: float = parameter(1e-4, above=0.0, scale="log", help="slope, or relative gain of a step, that is enough")
+    __post_init__ = check_parameters
+
+    def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
+        """The best valley; `converged` is false where a start ran out of steps."""
+        walk = Walk(space, objective, needs_gradient=True)
+        ended = [self._descend(walk, at) for at in walk.starts(self.starts, rng)]
+        return walk.found(converged=all(ended))
+
+    def _descend(self, walk: Walk, at: np.ndarray) -> bool:
+        """Whether the descent ended before its steps did."""
+        size = None
+        for _ in range(self.steps):
+            slope = _inward(walk.gradient(at), at)
+            steepest = float(np.abs(slope).max())
+            if steepest <= self.tolerance:
+                return True
+            size = FIRST_MOVE / steepest if size is None else min(2 * size, 0.5 / steepest)
+            new, size = _step(walk, at, slope, size)
+            if new is None or walk.value(at) - walk.value(new) <= self.tolerance * 1e-2 * abs(walk.value(at)):
+                return True
+            at = new
+        return False
+
+
+def _step(walk: Walk, at: np.ndarray, slope: np.ndarray, size: float) -> tuple[np.ndarray | None, float]:
+    """The first point that gains enough, and its step; None where even the shortest does not."""
+    while size * np.abs(slope).max() > SHORTEST_MOVE:
+        new = np.clip(at - size * slope, 0, 1)
+        if walk.value(new) <= walk.value(at) - ARMIJO * float(slope @ (at - new)):
+            return new, size
+        size /= 2
+    return None, size
+
+
+def _inward(slope: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The slope without what points out of the space."""
+    return np.where(((at <= 0) & (slope > 0)) | ((at >= 1) & (slope < 0)), 0.0, slope)
+
+
+@hookimpl
+def register_searches() -> list[type[Search]]:
+    """Gradient descent."""
+    return [Gradient]
