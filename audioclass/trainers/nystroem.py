@@ -7,24 +7,20 @@ The landmarks are examples, so the machine is a kernel machine like any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import eigh
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
-from audioclass.problems import Entries, Machine, Task
+from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted
 from audioclass.trainers.linear_system import factor, inverse_by
+from audioclass.trainers.similarities import Similarities, whitening
 from audioclass.trainers.squared_hinge import Solution, minimise
 
-ROWS = 2048  # of similarities at a time
-KEPT = 2**28  # similarities that are computed once and kept; beyond it, as often as they are read
-RIDGE = 1e-6  # of the largest eigenvalue of K_zz
 ENOUGH = 1e-7  # of the objective: a step that gains less is the last
 
 
@@ -49,38 +45,9 @@ class Nystroem:
         if task.entries is None:
             raise ValueError("the task holds a whole matrix, this trainer wants entries of the Gram matrix")
         landmarks = rows[np.sort(task.rng.permutation(len(rows))[: self.landmarks])]
-        similarities = _Similarities(task.entries, rows, landmarks)
+        similarities = Similarities(task.entries, rows, landmarks)
         coefficients, b = _fit(similarities, task.y[rows], task.C * task.weights[rows])
         return Machine(landmarks, coefficients, b)
-
-
-class _Similarities:
-    """k(x, z) of the rows to the landmarks, a block of rows at a time; kept in single precision where they fit."""
-
-    def __init__(self, entries: Entries, rows: np.ndarray, landmarks: np.ndarray) -> None:
-        self._entries, self._rows, self._landmarks = entries, rows, landmarks
-        self._kept: np.ndarray | None = None
-        if len(rows) * len(landmarks) <= KEPT:
-            self._kept = np.concatenate([k.astype(np.float32) for _, k in self.blocks(np.arange(len(rows)))])
-
-    def among_landmarks(self) -> np.ndarray:
-        """(m, m), K_zz."""
-        return np.asarray(self._entries(self._landmarks, self._landmarks), np.float64)
-
-    def blocks(self, chosen: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Similarities of the chosen rows in float64, with where they stand among them."""
-        for start in range(0, len(chosen), ROWS):
-            block = slice(start, start + ROWS)
-            if self._kept is None:
-                k = self._entries(self._rows[chosen[block]], self._landmarks)
-            else:
-                k = self._kept[chosen[block]]
-            yield block, np.asarray(k, np.float64)
-
-    def dot(self, weights: np.ndarray) -> np.ndarray:
-        """Σ_j weights_j k(x, z_j) of every row."""
-        everything = np.arange(len(self._rows))
-        return np.concatenate([k @ weights for _, k in self.blocks(everything)])
 
 
 class _LeastSquaresOnMasks:
@@ -89,9 +56,9 @@ class _LeastSquaresOnMasks:
     Σ c φφ' and Σ c y φ, φ = (k(x, z), 1), are kept from mask to mask, so that only what moves is added or taken away.
     """
 
-    def __init__(self, similarities: _Similarities, y: np.ndarray, costs: np.ndarray) -> None:
+    def __init__(self, similarities: Similarities, y: np.ndarray, costs: np.ndarray) -> None:
         self.similarities, self.y, self.costs = similarities, y, costs
-        self.whitening = _whitening(similarities.among_landmarks())
+        self.whitening = whitening(similarities.among_landmarks())
         self.mask = np.zeros(len(y), dtype=bool)
         n_features = len(self.whitening) + 1
         self.second, self.first = np.zeros((n_features, n_features)), np.zeros(n_features)
@@ -115,18 +82,12 @@ class _LeastSquaresOnMasks:
             self.first += sign * (phi.T @ (roots[block] * y[block]))
 
 
-def _fit(similarities: _Similarities, y: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, float]:
+def _fit(similarities: Similarities, y: np.ndarray, costs: np.ndarray) -> tuple[np.ndarray, float]:
     """Weights of the landmarks and the bias."""
     target = _LeastSquaresOnMasks(similarities, y, costs)
     start = Solution(np.zeros(len(target.whitening)), 0.0, np.zeros(len(y)))
     found = minimise(target, lambda left, right: left.w @ right.w, y, costs, start, ENOUGH)
     return target.whitening @ found.w, found.b
-
-
-def _whitening(K: np.ndarray) -> np.ndarray:
-    """(K + ridge I)^(−1/2) in the directions of its eigenvectors."""
-    eigenvalues, vectors = eigh(K)
-    return vectors / np.sqrt(np.maximum(eigenvalues, 0) + RIDGE * eigenvalues[-1])
 
 
 @hookimpl

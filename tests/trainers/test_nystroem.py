@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from audioclass.testing import check_trainer
 from audioclass.testing.blobs import binary_task, blobs, scores_of
-from audioclass.trainers import nystroem
+from audioclass.trainers import similarities
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.nystroem import Nystroem
 from audioclass.trainers.svm import SVM
@@ -77,8 +77,8 @@ def test_blocks_and_what_is_kept_do_not_change_the_machine(monkeypatch, rows, ke
     X, y = rings(300, 0)
     trainer = Nystroem(landmarks=20)
     whole = scores_of(trainer, trainer.fit(binary_task("entries", X, y)), X, X)
-    monkeypatch.setattr(nystroem, "ROWS", rows)
-    monkeypatch.setattr(nystroem, "KEPT", kept)
+    monkeypatch.setattr(similarities, "ROWS", rows)
+    monkeypatch.setattr(similarities, "KEPT", kept)
     np.testing.assert_allclose(scores_of(trainer, trainer.fit(binary_task("entries", X, y)), X, X), whole, atol=1e-5)
 
 

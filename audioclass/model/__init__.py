@@ -1,0 +1,1 @@
+"""Everything learnt, as arrays and plain values: save, load, verify, describe."""

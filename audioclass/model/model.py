@@ -1,0 +1,100 @@
+"""A model: how recordings become features, what was learnt of them, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from audioclass.data import Features, Posteriors
+from audioclass.extraction.recipe import Recipe
+from audioclass.learning.classifier import Classifier
+from audioclass.learning.preparation import Preparation
+from audioclass.model.golden import TOLERANCE, Golden
+from audioclass.taxonomy import Taxonomy
+
+ROWS_TOGETHER = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything learnt; its arrays are in single precision, so that it is the same before and after a file.
+
+    `about` holds plain values: provenance, the out-of-fold report, the pieces and where they come from.
+    """
+
+    name: str
+    recipe: Recipe
+    preparation: Preparation
+    classifier: Classifier
+    taxonomy: Taxonomy
+    golden: Golden
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        recipe: Recipe,
+        preparation: Preparation,
+        classifier: Classifier,
+        taxonomy: Taxonomy | None,
+        about: Mapping[str, Any],
+    ) -> Model:
+        """A new model with its golden vectors; without a taxonomy the labels are one group."""
+        taxonomy = taxonomy or Taxonomy.of(list(classifier.labels))
+        empty = Golden(np.empty((0, preparation.n_features), np.float32), np.empty((0, len(classifier.labels))))
+        model = cls(name, recipe, _single(preparation), classifier.in_single, taxonomy, empty, about)
+        return replace(model, golden=Golden.of(recipe, model.posteriors_of))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of its posteriors."""
+        return self.classifier.labels
+
+    @cached_property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The names from the top of the taxonomy down to each label."""
+        return tuple(self.taxonomy.path(label) for label in self.labels)
+
+    def posteriors(self, features: Features) -> Posteriors:
+        """Posteriors of the windows of a recording under the model's recipe."""
+        return Posteriors(self.posteriors_of(features.X), self.labels, features.segments)
+
+    def posteriors_of(self, X: np.ndarray) -> np.ndarray:
+        """(n, n_labels) of rows of features, in float64; a row does not depend on the rows beside it."""
+        parts = [self._posteriors(X[i : i + ROWS_TOGETHER]) for i in range(0, len(X), ROWS_TOGETHER)]
+        return np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
+
+    def scores_of(self, X: np.ndarray) -> np.ndarray:
+        """(n, n_machines) uncalibrated scores of rows of features."""
+        return self.classifier.scores(self.preparation.apply(X).astype(np.float32))
+
+    def drift(self) -> float:
+        """How far the golden posteriors are from what this machine computes."""
+        return self.golden.drift(self.recipe, self.posteriors_of)
+
+    def is_steady(self) -> bool:
+        """Whether the drift is within what rounding may cause."""
+        return self.drift() <= TOLERANCE
+
+    def _posteriors(self, X: np.ndarray) -> np.ndarray:
+        P = np.asarray(self.classifier.combine(self.scores_of(X)), np.float64)
+        return P / P.sum(axis=1, keepdims=True)
+
+
+def combine_windows(P: np.ndarray, weights: Sequence[float] | np.ndarray | None = None) -> np.ndarray:
+    """The posterior of a clip from those of its windows, (n_labels,): their mean, weighted by duration.
+
+    The mean keeps calibration where windows agree in their errors, as those of one recording do; a product would be
+    far too sure.
+    """
+    return np.average(P, axis=0, weights=weights)
+
+
+def _single(preparation: Preparation) -> Preparation:
+    arrays = {name: array.astype(np.float32) for name, array in preparation.arrays().items()}
+    return Preparation.of_arrays(preparation.normalisation, arrays)
