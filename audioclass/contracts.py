@@ -386,3 +386,14 @@ class CorpusReader(Named, Protocol):
 
     def example(self, folder: Path) -> Path:
         """Write a tiny corpus of this layout into an empty folder and return the path to read."""
+
+
+@runtime_checkable
+class StatesGenerality(Protocol):
+    """A corpus reader of so common a layout that a folder of another may look like it too.
+
+    Of several that match, the one of the lowest `generality` reads; a reader that states none has 0: its layout is
+    known by names of its own.
+    """
+
+    generality: ClassVar[int]

@@ -5,8 +5,8 @@ All are frozen: their arrays are read-only views of what was given. Times are se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -190,11 +190,16 @@ class Ignored:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What a corpus reader found: entries, what it left out, and the names from root to leaf where there is a tree."""
+    """What a corpus reader found: entries, what it left out, and the names from root to leaf where there is a tree.
+
+    `about` is what the corpus says of itself (title, licence, source), `checksums` the SHA-256 that it states of files.
+    """
 
     entries: tuple[Entry, ...]
     ignored: tuple[Ignored, ...] = ()
     paths: tuple[tuple[str, ...], ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+    checksums: Mapping[Path, str] = field(default_factory=dict)
 
     @property
     def labels(self) -> tuple[str, ...]:

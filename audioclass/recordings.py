@@ -15,6 +15,8 @@ SUFFIXES = frozenset(
     }
 )
 
+ABSENT = "no such file"
+
 Progress = Callable[[float, float | None], None]  # seconds done, seconds in all where they are declared
 
 
@@ -41,9 +43,12 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
 
 def irregularity(path: Path) -> str:
     """Why a path cannot be read to its end, as a pipe or a device could not; empty where it can."""
-    if path.is_file():
-        return ""
-    return "a folder" if path.is_dir() else "not a regular file" if path.exists() else "no such file"
+    try:
+        if path.is_file():
+            return ""
+        return "a folder" if path.is_dir() else "not a regular file" if path.exists() else ABSENT
+    except OSError as error:  # not permitted to look, or a name that no file can have
+        return (error.strerror or str(error)).lower()
 
 
 def regular(path: Path) -> Path:

@@ -1,0 +1,67 @@
+"""Which reader reads a path: of those whose layout it looks like, the most specific."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from audioclass.contracts import CorpusReader, StatesGenerality
+from audioclass.data import Corpus, Entry
+from audioclass.errors import CorpusError, UsageError
+from audioclass.recordings import ABSENT, irregularity
+
+
+def read_corpus(path: Path, readers: Sequence[CorpusReader]) -> Corpus:
+    """The corpus at a path, by the reader whose layout it has; groups that share a recording are one group."""
+    corpus = choose_reader(path, readers).read(path)
+    if not corpus.entries:
+        first = next((f", such as {one.file}: {one.reason}" for one in corpus.ignored), "")
+        raise CorpusError(f"{path}: no labelled recording; {len(corpus.ignored)} files ignored{first}")
+    return replace(corpus, entries=with_joined_groups(corpus.entries))
+
+
+def choose_reader(path: Path, readers: Sequence[CorpusReader]) -> CorpusReader:
+    """The reader of the lowest generality among those that match; two of the same are an error that names both."""
+    if irregularity(path) == ABSENT:
+        raise UsageError(f"{path}: no such file or folder")
+    matching = sorted((reader for reader in readers if reader.matches(path)), key=generality)
+    if not matching:
+        raise CorpusError(f"{path}: no corpus that a reader knows; {_layouts(readers)}")
+    first, *others = matching
+    if others and generality(others[0]) == generality(first):
+        raise UsageError(f"{path}: looks like {first.name} and like {others[0].name}; choose one with --reader")
+    return first
+
+
+def generality(reader: CorpusReader) -> int:
+    """How easily a folder of another layout is taken for one of this reader's; 0 where it does not say."""
+    return reader.generality if isinstance(reader, StatesGenerality) else 0
+
+
+def with_joined_groups(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """The same entries, in which groups that share a recording have the name of the first of them.
+
+    A recording of two speakers makes one group of both: else its windows could stand on both sides of a fold.
+    """
+    leaders: dict[str, str] = {}
+    groups: dict[Path, str] = {}
+    for entry in entries:
+        first = _leader(leaders, groups.setdefault(entry.file, entry.group))
+        leaders[_leader(leaders, entry.group)] = first
+    return tuple(replace(entry, group=_leader(leaders, entry.group)) for entry in entries)
+
+
+def _leader(leaders: dict[str, str], group: str) -> str:
+    """The group that stands for all that are joined with this one; the way to it is made shorter."""
+    while leaders.setdefault(group, group) != group:
+        leaders[group] = leaders[leaders[group]]
+        group = leaders[group]
+    return group
+
+
+def _layouts(readers: Sequence[CorpusReader]) -> str:
+    """What each layout looks like, as its class says."""
+    summaries = [(reader.name, (inspect.getdoc(type(reader)) or "").split("\n")[0].rstrip(".")) for reader in readers]
+    return "known are " + "; ".join(f"{name} ({summary})" for name, summary in sorted(summaries))

@@ -1,0 +1,75 @@
+"""ESC-50 as it is published: `meta/esc50.csv` beside `audio/`; its folds, and groups by the source recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from audioclass.contracts import CorpusReader
+from audioclass.corpora.examples import write_tone
+from audioclass.corpora.tables import Row, has_columns, read_rows
+from audioclass.corpora.texts import label_of, shown
+from audioclass.data import Corpus, Entry, Ignored
+from audioclass.errors import CorpusError
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import check_parameters, parameter
+from audioclass.recordings import irregularity
+
+TABLE = Path("meta", "esc50.csv")
+COLUMNS = ("filename", "fold", "category", "esc10", "src_file")
+
+
+@dataclass(frozen=True)
+class Esc50:
+    """ESC-50 as published: meta/esc50.csv and audio/, or only its ESC-10 part."""
+
+    name: ClassVar[str] = "esc50"
+    esc10: bool = parameter(False, help="only the ten labels of ESC-10")
+    __post_init__ = check_parameters
+
+    def matches(self, path: Path) -> bool:
+        """By the table and its columns."""
+        return has_columns(path / TABLE, COLUMNS)
+
+    def read(self, path: Path) -> Corpus:
+        """Entries in the order of the table; clips that are not there are ignored."""
+        rows = [row for row in read_rows(path / TABLE, COLUMNS) if not self.esc10 or _is_esc10(row)]
+        entries = [_entry(row, path / "audio") for row in rows]
+        reasons = [irregularity(entry.file) for entry in entries]
+        pairs = list(zip(entries, reasons, strict=True))
+        ignored = tuple(Ignored(entry.file, reason) for entry, reason in pairs if reason)
+        return Corpus(tuple(entry for entry, reason in pairs if not reason), ignored)
+
+    def example(self, folder: Path) -> Path:
+        """Four clips of two labels from three sources."""
+        clips = [(1, 100, "A", 0, "dog"), (1, 100, "B", 0, "dog"), (2, 200, "A", 0, "dog"), (2, 300, "A", 1, "rooster")]
+        lines = ["filename,fold,target,category,esc10,src_file,take"]
+        for i, (fold, source, take, target, category) in enumerate(clips):
+            name = f"{fold}-{source}-{take}-{target}.wav"
+            write_tone(folder / "audio" / name, 200 * (i + 1))
+            lines.append(f"{name},{fold},{target},{category},True,{source},{take}")
+        (folder / "meta").mkdir()
+        (folder / TABLE).write_text("\n".join([*lines, ""]), encoding="utf-8")
+        return folder
+
+
+@hookimpl
+def register_corpus_readers() -> list[type[CorpusReader]]:
+    """Offer ESC-50."""
+    return [Esc50]
+
+
+def _is_esc10(row: Row) -> bool:
+    said = row.get("esc10").lower()
+    if said not in ("true", "false"):
+        raise CorpusError(f"{row.where}: esc10 {shown(said)} must be True or False")
+    return said == "true"
+
+
+def _entry(row: Row, folder: Path) -> Entry:
+    name = row.get("filename")
+    if not name or Path(name).name != name:
+        raise CorpusError(f"{row.where}: filename {shown(name)} must be the name of a file in audio/")
+    label = label_of(row.where, row.get("category"))
+    return Entry(folder / name, label, group=row.get("src_file") or name, fold=row.get("fold"))

@@ -1,0 +1,73 @@
+"""The Free Spoken Digit Dataset as it is published: `recordings/{digit}_{speaker}_{index}.wav`; groups by speaker.
+
+No folds are stated: the published split has every speaker on both sides.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from audioclass.contracts import CorpusReader
+from audioclass.corpora.examples import write_tone
+from audioclass.data import Corpus, Entry, Ignored
+from audioclass.errors import CorpusError
+from audioclass.hookspecs import hookimpl
+from audioclass.recordings import irregularity
+
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+NAME = re.compile(r"(?P<digit>[0-9])_(?P<speaker>[^_.]+)_(?P<index>[0-9]+)\.(?:wav|flac)")
+
+
+@dataclass(frozen=True)
+class SpokenDigits:
+    """The Free Spoken Digit Dataset: recordings/{digit}_{speaker}_{index}.wav."""
+
+    name: ClassVar[str] = "fsdd"
+
+    def matches(self, path: Path) -> bool:
+        """By one recording with such a name."""
+        try:
+            return any(NAME.fullmatch(entry.name) for entry in os.scandir(path / "recordings"))
+        except OSError:
+            return False
+
+    def read(self, path: Path) -> Corpus:
+        """Entries by digit, speaker and number; other names are ignored."""
+        try:
+            names = [entry.name for entry in os.scandir(path / "recordings")]
+        except OSError as error:
+            raise CorpusError(f"{path / 'recordings'}: cannot be read: {error.strerror}") from error
+        files = [path / "recordings" / name for name in sorted(names, key=_order) if not name.startswith(".")]
+        reasons = {file: _reason(file) for file in files}
+        entries = tuple(_entry(file) for file in files if not reasons[file])
+        return Corpus(entries, tuple(Ignored(file, reasons[file]) for file in files if reasons[file]))
+
+    def example(self, folder: Path) -> Path:
+        """Two digits of two speakers."""
+        for i, name in enumerate(("0_jackson_0", "0_theo_0", "1_jackson_0", "1_theo_10", "1_theo_9")):
+            write_tone(folder / "recordings" / f"{name}.wav", 200 * (i + 1))
+        return folder
+
+
+@hookimpl
+def register_corpus_readers() -> list[type[CorpusReader]]:
+    """Offer the spoken digits."""
+    return [SpokenDigits]
+
+
+def _order(name: str) -> tuple[str, str, int, str]:
+    found = NAME.fullmatch(name)
+    return (found["digit"], found["speaker"], int(found["index"]), name) if found else ("", "", 0, name)
+
+
+def _reason(file: Path) -> str:
+    return irregularity(file) if NAME.fullmatch(file.name) else "not named {digit}_{speaker}_{index}.wav"
+
+
+def _entry(file: Path) -> Entry:
+    found = NAME.fullmatch(file.name)
+    return Entry(file, DIGITS[int(found["digit"])], group=found["speaker"])
