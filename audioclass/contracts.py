@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from audioclass.cases.case import Case
-    from audioclass.data import Corpus, Framing, Posteriors, Result, Segment
+    from audioclass.data import Corpus, Framing, Posteriors, Result, Segment, Smoothed
     from audioclass.problems import (
         FeatureMachine,
         Found,
@@ -340,6 +340,24 @@ class LooksAhead(Protocol):
     """A smoother whose rows depend on so many later rows, so that a stream can be smoothed as it comes."""
 
     look_ahead: int
+
+
+class SmoothingStream(Protocol):
+    """The windows of one recording, smoothed as they come."""
+
+    def push(self, P: np.ndarray) -> Smoothed:
+        """Take in the next rows, (n, n_labels); give those that no later row can change, perhaps none."""
+
+    def finish(self) -> Smoothed:
+        """The rows that are still to be given, now that no more will come."""
+
+
+@runtime_checkable
+class SmoothsStreams(Protocol):
+    """A smoother that needs no whole recording: rows in whatever portions give what `smooth` gives, to the bit."""
+
+    def stream(self, n_labels: int) -> SmoothingStream:
+        """A stream for one recording."""
 
 
 class Export(Named, Protocol):

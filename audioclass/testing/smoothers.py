@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import LooksAhead
+from audioclass.contracts import LooksAhead, SmoothsStreams
 from audioclass.data import Posteriors, Segment
 from audioclass.testing.laws import COMMON, Law, repeated, require, require_close, unchanged
 
@@ -58,6 +59,21 @@ def looks_no_further_than_it_says(smoother: Any) -> None:
     require_close(part[:final], smoother.smooth(_posteriors(before)).P[:final], 1e-12, "windows that were final")
 
 
+def portions_do_not_matter(smoother: Any) -> None:
+    """Where it smooths streams, rows in portions give what the whole gives, to the bit, and a label for each row."""
+    if not isinstance(smoother, SmoothsStreams):
+        return
+    before = _random()
+    whole = smoother.smooth(_posteriors(before)).P
+    for sizes in ([60], [1] * 60, [0, 7, 0, 41, 12]):
+        stream = smoother.stream(len(LABELS))
+        cuts = np.cumsum([0, *sizes])
+        given = [stream.push(before[i:j]) for i, j in itertools.pairwise(cuts)] + [stream.finish()]
+        P, path = (np.concatenate([getattr(rows, name) for rows in given]) for name in ("P", "path"))
+        require(np.array_equal(P, whole), f"portions of {sizes[:3]}… differ from the whole")
+        require(len(path) == len(P) and ((path >= 0) & (path < len(LABELS))).all(), f"labels of rows: {path[:5]}…")
+
+
 def posteriors_are_left_alone(smoother: Any) -> None:
     """It does not change what it is given, and gives the same twice."""
     before = _random()
@@ -70,5 +86,6 @@ LAWS: tuple[Law, ...] = (
     what_is_smooth_stays,
     order_of_labels_does_not_matter,
     looks_no_further_than_it_says,
+    portions_do_not_matter,
     posteriors_are_left_alone,
 )

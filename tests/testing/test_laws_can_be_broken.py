@@ -127,6 +127,7 @@ BROKEN = {
         "does not change": {"smooth": lambda self, p: replace(p, P=np.random.default_rng().dirichlet((1, 1, 1), len(p.P)))},
         "says the same label": {"smooth": lambda self, p: replace(p, P=np.full(p.P.shape, 1 / 3))},
         "later windows": {"look_ahead": 0},
+        "rows in portions": {"stream": lambda self, n_labels: import_module("audioclass.smoothers.none").NoSmoothing().stream(n_labels)},
         "permutes the columns": {"smooth": lambda self, p: replace(p, P=(p.P + np.eye(3)[0]) / 2)},
     },
     "export": {
