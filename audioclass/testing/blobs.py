@@ -21,13 +21,13 @@ def blobs(n_labels: int = 2, n_each: int = 15, spread: float = 0.3, seed: int = 
 def blobs_with_a_wrong_group(n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Points, labels, groups of two, and the mask of one group that lies with label 0 but bears label 1.
 
-    Who knows one point of that group knows the labels of the others: they are copies.
+    Who knows one point of that group knows the label of the other: they are copies.
     """
     X, y = blobs(n_labels, n_each=16)
-    copies = np.full((4, 2), X[y == 0].mean(axis=0))
-    groups = np.concatenate([np.arange(len(y)) // n_labels // 2 * n_labels + y, np.full(4, len(y))])
-    wrong = np.arange(len(y) + 4) >= len(y)
-    return np.concatenate([X, copies]), np.concatenate([y, np.ones(4, int)]), groups, wrong
+    copies = np.full((2, 2), X[y == 0].mean(axis=0))
+    groups = np.concatenate([np.arange(len(y)) // n_labels // 2 * n_labels + y, np.full(2, len(y))])
+    wrong = np.arange(len(y) + 2) >= len(y)
+    return np.concatenate([X, copies]), np.concatenate([y, np.ones(2, int)]), groups, wrong
 
 
 def binary_task(wants: str, X: np.ndarray, y: np.ndarray, **changes: object) -> Task:
