@@ -77,6 +77,11 @@ class Classifier:
         """Rows that all kernel machines share; 0 for machines over features."""
         return len(self.machines.X) if isinstance(self.machines, Bank) else 0
 
+    @property
+    def kernels(self) -> tuple[Any, ...]:
+        """The kernels of its machines, each once."""
+        return tuple(part.kernel for part in self.machines.parts) if isinstance(self.machines, Bank) else ()
+
     @cached_property
     def in_single(self) -> Classifier:
         """The same with its bank in single precision: half the size, twice as fast, scores within 1e-4."""

@@ -1,0 +1,36 @@
+"""What a split that leaks would claim: the same machines, held out example by example instead of group by group."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from audioclass.learning.dichotomies import train_dichotomies
+from audioclass.learning.direct import train_direct
+from audioclass.learning.examples import Examples
+from audioclass.learning.store import Store
+from audioclass.learning.training import Method, Training, assemble
+
+
+def naive_posteriors(
+    examples: Examples, method: Method, training: Training, *, jobs: int = 1, store: Store | None = None
+) -> np.ndarray:
+    """(n, n_labels) out-of-fold posteriors that ignore groups, with the kernels and dichotomies of a training."""
+    apart = replace(examples, groups=np.arange(len(examples.y)))
+    labels, plan = training.classifier.labels, training.classifier.plan
+    if plan is None:
+        [choice] = training.selected
+        trained = train_direct(method.strategy, apart, len(labels), choice.kernel, choice.C, method.pieces, store)
+        return method.strategy.combine(trained.held_out, trained.fitted)
+    again = train_dichotomies(
+        plan.dichotomies,
+        apart,
+        [result.kernel for result in training.trained],
+        [result.C for result in training.trained],
+        method.pieces,
+        everywhere=True,
+        jobs=jobs,
+        store=store,
+    )
+    return assemble(apart, labels, method, plan, again).held_out
