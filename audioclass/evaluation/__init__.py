@@ -1,0 +1,1 @@
+"""Reference against estimated → measures, their intervals, and tests between systems; `evaluation.py` gathers them."""

@@ -1,0 +1,103 @@
+"""Whether posteriors mean what they say: log-loss, Brier score, reliability curves and the calibration error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+N_BINS = 15
+SMALLEST = float(np.finfo(float).eps)  # a posterior of 0 for what is true costs 36 nats, not infinitely many
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Stated against observed, in bins of equal width ]a, b]; the first also holds 0.
+
+    `stated` is the mean probability in a bin and `observed` how often it came true, both NaN in an empty bin;
+    `weights` is how much the bin holds.
+    """
+
+    edges: np.ndarray
+    weights: np.ndarray
+    stated: np.ndarray
+    observed: np.ndarray
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: the mean gap, each bin counting by what it holds; NaN without examples."""
+        full = self.weights > 0
+        return float(np.average(self.gaps[full], weights=self.weights[full])) if full.any() else float("nan")
+
+    @property
+    def largest_error(self) -> float:
+        """The widest gap of any bin; NaN without examples."""
+        full = self.weights > 0
+        return float(self.gaps[full].max()) if full.any() else float("nan")
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """|stated - observed| of each bin."""
+        return np.abs(self.stated - self.observed)
+
+
+@dataclass(frozen=True, eq=False)
+class Binning:
+    """Probabilities put into their bins once, for any number of weightings."""
+
+    probabilities: np.ndarray
+    came_true: np.ndarray
+    bins: np.ndarray
+    edges: np.ndarray
+
+    @classmethod
+    def of(cls, probabilities: np.ndarray, came_true: np.ndarray, n_bins: int = N_BINS) -> Binning:
+        """`came_true` says for each probability whether what it was stated for holds."""
+        edges = np.linspace(0, 1, n_bins + 1)
+        bins = np.searchsorted(edges[1:-1], probabilities)
+        return cls(np.asarray(probabilities, float), np.asarray(came_true, float), bins, edges)
+
+    def reliability(self, weights: np.ndarray | None = None) -> Reliability:
+        """The curve when each example counts as much as its weight."""
+        weights = np.ones(len(self.bins)) if weights is None else np.asarray(weights, float)
+        held, stated, observed = (
+            np.bincount(self.bins, weights * values, minlength=len(self.edges) - 1)
+            for values in (np.ones(len(self.bins)), self.probabilities, self.came_true)
+        )
+        below = np.where(held > 0, held, np.nan)
+        return Reliability(self.edges, held, stated / below, observed / below)
+
+
+def top_label_reliability(
+    P: np.ndarray, y: np.ndarray, estimated: np.ndarray, weights: np.ndarray | None = None, n_bins: int = N_BINS
+) -> Reliability:
+    """The posterior of the label that was decided for, against how often it is the right one."""
+    confidence = P[np.arange(len(y)), estimated]
+    return Binning.of(confidence, estimated == y, n_bins).reliability(weights)
+
+
+def label_reliability(
+    P: np.ndarray, y: np.ndarray, label: int, weights: np.ndarray | None = None, n_bins: int = N_BINS
+) -> Reliability:
+    """The posterior of one label over all examples, against how often it is the right one."""
+    return Binning.of(P[:, label], y == label, n_bins).reliability(weights)
+
+
+def log_losses(P: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """-log of the posterior of the reference, in nats, for each example."""
+    return -np.log(np.clip(P[np.arange(len(y)), y], SMALLEST, 1 - SMALLEST))
+
+
+def brier_scores(P: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Squared distance from the posteriors to the reference, summed over labels: from 0 to 2 for each example."""
+    return (P**2).sum(axis=1) - 2 * P[np.arange(len(y)), y] + 1
+
+
+def log_loss(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Mean of `log_losses`."""
+    return float(np.average(log_losses(P, y), weights=weights))
+
+
+def brier(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Mean of `brier_scores`."""
+    return float(np.average(brier_scores(P, y), weights=weights))

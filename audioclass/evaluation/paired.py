@@ -1,0 +1,109 @@
+"""Tests between two systems on the same examples, folds or corpora (specification 16); all are two-sided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from audioclass.evaluation.forms import plain_number
+
+EXACT_BELOW = 25  # examples on which two systems part
+ENUMERATED = 20  # pairs whose signs are all tried
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a test found: its name, its statistic, and how probable one so far out is if the systems do not differ."""
+
+    method: str
+    statistic: float
+    p: float
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values only."""
+        return {"method": self.method, "statistic": plain_number(self.statistic), "p": plain_number(self.p)}
+
+
+def mcnemar(first_right: np.ndarray, second_right: np.ndarray, exact: bool | None = None) -> Verdict:
+    """Whether one of two systems is right more often where they part; exact below 25 such examples unless told.
+
+    The examples must be independent of each other: recordings or groups rather than windows.
+    """
+    first, second = _paired(np.asarray(first_right, bool), np.asarray(second_right, bool))
+    only_first, only_second = int((first & ~second).sum()), int((~first & second).sum())
+    parted = only_first + only_second
+    if parted < EXACT_BELOW if exact is None else exact:
+        return Verdict("McNemar, exact", min(only_first, only_second), _binomial(only_first, only_second))
+    statistic = max(abs(only_first - only_second) - 1, 0) ** 2 / parted if parted else 0.0
+    return Verdict("McNemar, χ²", statistic, float(stats.chi2.sf(statistic, 1)))
+
+
+def corrected_t(differences: np.ndarray, test_over_train: float) -> Verdict:
+    """Paired t test over resamplings that share training examples (Nadeau and Bengio 2003).
+
+    `differences` are those of a measure in each fold of each repetition; `test_over_train` is n_test / n_train, which
+    is 1/(k-1) for k folds. At 0 this is the ordinary t test, which takes overlapping folds for independent ones.
+    """
+    d = _differences(differences, least=2)
+    if not 0 <= test_over_train < np.inf:
+        raise ValueError(f"test_over_train={test_over_train} must be at least 0")
+    method = "corrected t" if test_over_train else "t"
+    if np.ptp(d) == 0:
+        return Verdict(method, 0.0 if d[0] == 0 else float(np.copysign(np.inf, d[0])), float(d[0] == 0))
+    t = d.mean() / (np.sqrt(1 / len(d) + test_over_train) * d.std(ddof=1))
+    return Verdict(method, float(t), float(2 * stats.t.sf(abs(t), len(d) - 1)))
+
+
+def wilcoxon(differences: np.ndarray) -> Verdict:
+    """Signed ranks of the differences over several corpora; zeros are dropped, equals share their rank.
+
+    All signs are tried up to 20 pairs; beyond that a normal law with a correction for ties answers.
+    """
+    d = _differences(differences, least=1)
+    d = d[d != 0]
+    if not len(d):
+        return Verdict("Wilcoxon, exact", 0.0, 1.0)
+    ranks = stats.rankdata(np.abs(d))
+    statistic = float(min(ranks[d > 0].sum(), ranks[d < 0].sum()))
+    if len(d) <= ENUMERATED:
+        return Verdict("Wilcoxon, exact", statistic, min(1.0, 2 * _share_at_most(ranks, statistic)))
+    return Verdict("Wilcoxon, normal", statistic, _normal_p(ranks, statistic))
+
+
+def _share_at_most(ranks: np.ndarray, statistic: float) -> float:
+    """The part of all 2ⁿ choices of signs whose positive ranks sum to at most this."""
+    doubled = np.rint(2 * ranks).astype(int)  # mid-ranks are halves
+    ways = np.zeros(doubled.sum() + 1)
+    ways[0] = 1
+    for rank in doubled:
+        ways[rank:] = ways[rank:] + ways[:-rank]
+    return float(ways[: round(2 * statistic) + 1].sum() / ways.sum())
+
+
+def _normal_p(ranks: np.ndarray, statistic: float) -> float:
+    n, (_, ties) = len(ranks), np.unique(ranks, return_counts=True)
+    variance = n * (n + 1) * (2 * n + 1) / 24 - (ties**3 - ties).sum() / 48
+    z = (statistic - n * (n + 1) / 4) / np.sqrt(variance)
+    return float(min(1.0, 2 * stats.norm.cdf(z)))
+
+
+def _binomial(only_first: int, only_second: int) -> float:
+    return float(min(1.0, 2 * stats.binom.cdf(min(only_first, only_second), only_first + only_second, 0.5)))
+
+
+def _paired(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"answers of shapes {first.shape} and {second.shape} are not paired")
+    return first, second
+
+
+def _differences(differences: np.ndarray, least: int) -> np.ndarray:
+    d = np.asarray(differences, float)
+    if d.ndim != 1 or len(d) < least:
+        raise ValueError(f"{d.size} differences, at least {least} are needed")
+    if not np.isfinite(d).all():
+        raise ValueError("differences hold NaN or infinite values")
+    return d

@@ -1,0 +1,113 @@
+"""The measures of one number each, all at once and for any weighting: what a table shows and a bootstrap repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from audioclass.evaluation.answers import Answers
+from audioclass.evaluation.calibration import Binning, brier_scores, log_losses
+from audioclass.evaluation.confusion import (
+    accuracy,
+    balanced_accuracy,
+    confusion_matrix,
+    label_rates,
+    macro,
+    mean_of_defined,
+    micro_f,
+    weighted,
+)
+from audioclass.evaluation.hierarchy import ancestry, hierarchical_rates
+from audioclass.evaluation.ranking import Ranking
+
+MEASURES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "macro_precision": "precision, mean over labels",
+    "macro_recall": "recall, mean over labels",
+    "macro_f1": "F1, mean over labels",
+    "micro_f1": "F1, all labels together",
+    "weighted_f1": "F1, weighted by examples",
+    "hierarchical_precision": "hierarchical precision",
+    "hierarchical_recall": "hierarchical recall",
+    "hierarchical_f1": "hierarchical F1",
+    "auc_one_vs_rest": "AUC, label against rest",
+    "auc_pairs": "AUC, pairs (Hand and Till)",
+    "log_loss": "log-loss (nats)",
+    "brier": "Brier score (0 to 2)",
+    "calibration_error": "calibration error, 15 bins",
+    "largest_calibration_error": "largest gap of a bin",
+}
+LOWER_IS_BETTER = {"log_loss", "brier", "calibration_error", "largest_calibration_error"}
+Measures = Callable[[np.ndarray], dict[str, float]]
+
+
+def decision_measures(confusion: np.ndarray) -> dict[str, float]:
+    """What follows from the decisions alone."""
+    rates = label_rates(confusion)
+    return {
+        "accuracy": accuracy(confusion),
+        "balanced_accuracy": balanced_accuracy(confusion),
+        "macro_precision": macro(rates, "precision"),
+        "macro_recall": macro(rates, "recall"),
+        "macro_f1": macro(rates, "f"),
+        "micro_f1": micro_f(confusion),
+        "weighted_f1": weighted(rates, "f"),
+    }
+
+
+def summary_measures(answers: Answers, paths: Sequence[Sequence[str]] = ()) -> Measures:
+    """A function of multiplicities: every measure but the pairs' AUC when example i counts that often.
+
+    Multiplicities multiply the answers' own weights. What can be sorted, binned or logged beforehand is.
+    """
+    parts = [_decisions(answers, paths), _posteriors(answers), _areas(answers)]
+
+    def measures(multiplicities: np.ndarray) -> dict[str, float]:
+        weights = answers.weights * multiplicities
+        return {name: value for part in parts for name, value in part(weights).items()}
+
+    return measures
+
+
+def _decisions(answers: Answers, paths: Sequence[Sequence[str]]) -> Measures:
+    membership = ancestry(paths) if paths else None
+
+    def measures(weights: np.ndarray) -> dict[str, float]:
+        confusion = confusion_matrix(answers.y, answers.estimated, len(answers.labels), weights)
+        found = decision_measures(confusion)
+        if membership is None:
+            return found
+        rates = hierarchical_rates(confusion, membership)
+        return found | {
+            f"hierarchical_{name}": getattr(rates, name.rstrip("1")) for name in ("precision", "recall", "f1")
+        }
+
+    return measures
+
+
+def _posteriors(answers: Answers) -> Measures:
+    losses, squares = log_losses(answers.P, answers.y), brier_scores(answers.P, answers.y)
+    binning = Binning.of(answers.P[np.arange(len(answers)), answers.estimated], answers.is_right)
+
+    def measures(weights: np.ndarray) -> dict[str, float]:
+        total = weights.sum() or np.nan
+        reliability = binning.reliability(weights)
+        return {
+            "log_loss": float(weights @ losses / total),
+            "brier": float(weights @ squares / total),
+            "calibration_error": reliability.error,
+            "largest_calibration_error": reliability.largest_error,
+        }
+
+    return measures
+
+
+def _areas(answers: Answers) -> Measures:
+    rankings = [Ranking.of(answers.P[:, label], answers.y == label) for label in range(len(answers.labels))]
+
+    def measures(weights: np.ndarray) -> dict[str, float]:
+        return {"auc_one_vs_rest": mean_of_defined(np.array([ranking.curve(weights).area for ranking in rankings]))}
+
+    return measures

@@ -1,0 +1,146 @@
+"""All measures of one kind of example, windows or recordings, as one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audioclass.evaluation.answers import Answers
+from audioclass.evaluation.bootstrap import Interval, Resampling, bootstrap
+from audioclass.evaluation.calibration import Reliability, label_reliability, top_label_reliability
+from audioclass.evaluation.confusion import LabelRates, confusion_matrix, label_rates
+from audioclass.evaluation.forms import (
+    plain_measure,
+    plain_mistake,
+    plain_number,
+    plain_reliability,
+    plain_roc,
+    shown,
+    shown_interval,
+)
+from audioclass.evaluation.mistakes import N_MISTAKES, Mistake, worst_mistakes
+from audioclass.evaluation.ranking import Roc, hand_till_auc, roc_curve
+from audioclass.evaluation.summary import MEASURES, summary_measures
+
+LABEL_MEASURES = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "auc": "AUC",
+    "calibration_error": "calibration error",
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A value and the interval that goes with it; NaN where undefined."""
+
+    value: float
+    interval: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """All measures of one kind of example: windows or recordings.
+
+    `measures` is keyed by the names of `summary.MEASURES`; `curves` and `label_reliability` have one entry per label.
+    """
+
+    unit: str
+    labels: tuple[str, ...]
+    n_examples: int
+    n_groups: int
+    measures: Mapping[str, Measure]
+    confusion: np.ndarray
+    rates: LabelRates
+    curves: tuple[Roc, ...]
+    reliability: Reliability
+    label_reliability: tuple[Reliability, ...]
+    mistakes: tuple[Mistake, ...]
+
+    def value(self, name: str) -> float:
+        """The value of one measure."""
+        return self.measures[name].value
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Name, value and interval of each measure, as a table shows them."""
+        return [
+            (MEASURES[name], shown(each.value), shown_interval(each.interval)) for name, each in self.measures.items()
+        ]
+
+    def label_rows(self) -> list[tuple[str, ...]]:
+        """Label, examples, precision, recall, F1, AUC and calibration error of each label, as a table shows them."""
+        return [
+            (row["label"], f"{row['support']:g}", *(shown(row[name]) for name in LABEL_MEASURES))
+            for row in self.label_table()
+        ]
+
+    def label_table(self) -> list[dict[str, Any]]:
+        """The measures of each label against the rest; None where undefined, `undefined` names what is 0 for 0/0."""
+        return [self._label(index) for index in range(len(self.labels))]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values only, as JSON holds them; what is undefined is None."""
+        return {
+            "unit": self.unit,
+            "n_examples": self.n_examples,
+            "n_groups": self.n_groups,
+            "measures": {name: plain_measure(each.value, each.interval) for name, each in self.measures.items()},
+            "confusion": self.confusion.tolist(),
+            "labels": self.label_table(),
+            "reliability": plain_reliability(self.reliability),
+            "label_reliability": [plain_reliability(each) for each in self.label_reliability],
+            "roc": [plain_roc(each) for each in self.curves],
+            "mistakes": [plain_mistake(each) for each in self.mistakes],
+        }
+
+    def _label(self, index: int) -> dict[str, Any]:
+        rates = self.rates
+        return {
+            "label": self.labels[index],
+            "support": float(rates.support[index]),
+            "precision": float(rates.precision[index]),
+            "recall": float(rates.recall[index]),
+            "f1": float(rates.f[index]),
+            "auc": plain_number(self.curves[index].area),
+            "calibration_error": plain_number(self.label_reliability[index].error),
+            "false_positive_rate": float(rates.false_positive_rate[index]),
+            "undefined": [name for name, flags in rates.flags.items() if flags[index]],
+        }
+
+
+def view_of(
+    answers: Answers,
+    unit: str,
+    paths: Sequence[Sequence[str]] = (),
+    resampling: Resampling | None = None,
+    most_mistakes: int = N_MISTAKES,
+) -> View:
+    """All measures of some answers; `unit` is what one of them is."""
+    y, P, weights, indices = answers.y, answers.P, answers.weights, range(len(answers.labels))
+    confusion = confusion_matrix(y, answers.estimated, len(indices), weights)
+    return View(
+        unit,
+        answers.labels,
+        len(answers),
+        len(np.unique(answers.groups)),
+        _measures(answers, paths, resampling or Resampling()),
+        confusion,
+        label_rates(confusion),
+        tuple(roc_curve(P[:, label], y == label, weights) for label in indices),
+        top_label_reliability(P, y, answers.estimated, weights),
+        tuple(label_reliability(P, y, label, weights) for label in indices),
+        worst_mistakes(answers, most_mistakes),
+    )
+
+
+def _measures(answers: Answers, paths: Sequence[Sequence[str]], resampling: Resampling) -> dict[str, Measure]:
+    measures = summary_measures(answers, paths)
+    intervals = bootstrap(measures, answers.groups, resampling)
+    values = measures(np.ones(len(answers)))
+    values["auc_pairs"] = hand_till_auc(answers.P, answers.y, answers.weights)  # too slow to draw again and again
+    intervals["auc_pairs"] = Interval.unknown(resampling.level)
+    return {name: Measure(values[name], intervals[name]) for name in MEASURES if name in values}
