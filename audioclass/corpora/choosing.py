@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 from audioclass.contracts import CorpusReader, StatesGenerality
@@ -23,16 +24,22 @@ def read_corpus(path: Path, readers: Sequence[CorpusReader]) -> Corpus:
 
 
 def choose_reader(path: Path, readers: Sequence[CorpusReader]) -> CorpusReader:
-    """The reader of the lowest generality among those that match; two of the same are an error that names both."""
+    """The reader of the lowest generality among those that match; two of the same are an error that names both.
+
+    A single reader was chosen already: it says itself what is wrong with the path.
+    """
     if irregularity(path) == ABSENT:
         raise UsageError(f"{path}: no such file or folder")
-    matching = sorted((reader for reader in readers if reader.matches(path)), key=generality)
-    if not matching:
-        raise CorpusError(f"{path}: no corpus that a reader knows; {_layouts(readers)}")
-    first, *others = matching
-    if others and generality(others[0]) == generality(first):
-        raise UsageError(f"{path}: looks like {first.name} and like {others[0].name}; choose one with --reader")
-    return first
+    if len(readers) == 1:
+        return readers[0]
+    for _, alike in groupby(sorted(readers, key=generality), key=generality):
+        matching = [reader for reader in alike if reader.matches(path)]
+        if len(matching) > 1:
+            names = " and like ".join(reader.name for reader in matching)
+            raise UsageError(f"{path}: looks like {names}; choose one with --reader")
+        if matching:
+            return matching[0]
+    raise CorpusError(f"{path}: no corpus that a reader knows; {_layouts(readers)}")
 
 
 def generality(reader: CorpusReader) -> int:

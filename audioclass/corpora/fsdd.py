@@ -31,7 +31,8 @@ class SpokenDigits:
     def matches(self, path: Path) -> bool:
         """By one recording with such a name."""
         try:
-            return any(NAME.fullmatch(entry.name) for entry in os.scandir(path / "recordings"))
+            with os.scandir(path / "recordings") as entries:
+                return any(NAME.fullmatch(entry.name) for entry in entries)
         except OSError:
             return False
 

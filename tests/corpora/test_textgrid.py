@@ -1,0 +1,119 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audioclass.corpora.textgrid import read
+from audioclass.errors import CorpusError
+
+LONG = """File type = "ooTextFile"
+Object class = "TextGrid"
+
+xmin = 0
+xmax = 2.5
+tiers? <exists>
+size = 2
+item []:
+    item [1]:
+        class = "IntervalTier"
+        name = "sounds 1"
+        xmin = 0
+        xmax = 2.5
+        intervals: size = 3
+        intervals [1]:
+            xmin = 0
+            xmax = 1
+            text = "say ""oui"" 7"
+        intervals [2]:
+            xmin = 1
+            xmax = 1.5
+            text = ""
+        intervals [3]:
+            xmin = 1.5
+            xmax = 2.5
+            text = "été"
+    item [2]:
+        class = "TextTier"
+        name = "clicks"
+        xmin = 0
+        xmax = 2.5
+        points: size = 1
+        points [1]:
+            number = 0.5
+            mark = "click"
+"""
+SHORT = """File type = "ooTextFile"
+"TextGrid"
+
+0
+2.5
+<exists>
+2
+"IntervalTier" "sounds 1" 0 2.5 3
+0 1 "say ""oui"" 7"
+1 1.5 ""
+1.5 2.5 "été"
+"TextTier" "clicks" 0 2.5 1
+0.5 "click"
+"""
+
+
+def segments(path, **options):
+    return [(mark.segment.start, mark.segment.end, mark.segment.label) for mark in read(path, **options).found]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("text", [LONG, SHORT, LONG.replace("\n", "\r\n")], ids=["long", "short", "windows"])
+def test_both_forms_in_all_encodings(tmp_path, text, encoding):
+    (tmp_path / "a.TextGrid").write_bytes(text.encode(encoding))
+    assert segments(tmp_path / "a.TextGrid") == [(0.0, 1.0, 'say "oui" 7'), (1.5, 2.5, "été")]
+    assert read(tmp_path / "a.TextGrid").left_out == ["tier 'clicks': points in time"]
+
+
+def test_one_tier_of_several(tmp_path):
+    both = SHORT.replace('2\n"Int', '3\n"Int', 1) + '"IntervalTier" "words" 0 2.5 1\n0 2.5 "mot"\n'
+    (tmp_path / "a.TextGrid").write_text(both)
+    assert len(segments(tmp_path / "a.TextGrid")) == 3
+    assert segments(tmp_path / "a.TextGrid", tier="words") == [(0.0, 2.5, "mot")]
+    assert "tier 'sounds 1': only 'words' is read" in read(tmp_path / "a.TextGrid", tier="words").left_out
+    with pytest.raises(CorpusError, match="no tier of intervals 'clicks'; found: 'sounds 1, words'"):
+        read(tmp_path / "a.TextGrid", tier="clicks")
+
+
+def test_a_file_without_tiers_says_nothing(tmp_path):
+    (tmp_path / "a.TextGrid").write_text('"ooTextFile" "TextGrid" 0 1 <absent>')
+    assert read(tmp_path / "a.TextGrid").found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: the file ends where the file type should be"),
+        ('"ooTextFile"\n"Sound"\n', "line 2: not a TextGrid"),
+        (SHORT[: SHORT.index('"TextTier"')], "line 11: the file ends where the class of a tier should be"),
+        (SHORT.replace("1.5 2.5", "2.5 1.5"), "line 11: end 1.5 is before start 2.5"),
+        (SHORT.replace("1.5 2.5", "1.5 nan"), "line 11: end 'nan' must be a number"),
+        (SHORT.replace("1.5 2.5", '1.5 "x"'), "line 11: '\"x\"' where a time should be"),
+        (SHORT.replace(" 3\n", " 3.5\n"), "line 8: '3.5' must be the number of intervals or points"),
+        (SHORT.replace(" 3\n", " 99999999999999\n"), "line 8: '99999999999999' must be the number of intervals"),
+        (SHORT.replace(" 3\n", " 999999999\n"), "line 12: '\"TextTier\"' where a time should be"),
+        (SHORT.replace("été", "é\nté"), "line 12: label 'é\\\\nté' holds a character that cannot be printed"),
+    ],
+)
+def test_a_wrong_file_is_one_line(tmp_path, text, message):
+    (tmp_path / "a.TextGrid").write_text(text)
+    with pytest.raises(CorpusError) as caught:
+        read(tmp_path / "a.TextGrid")
+    assert str(caught.value).startswith(f"{tmp_path / 'a.TextGrid'}, {message}".replace("\\\\", "\\"))
+
+
+@given(st.data())
+def test_a_file_that_was_cut_or_changed_is_read_or_refused(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("cut") / "a.TextGrid"
+    cut = data.draw(st.integers(0, len(SHORT)))
+    path.write_text(SHORT[:cut] + data.draw(st.text(max_size=8).filter(lambda t: t.isprintable())) + SHORT[cut + 3 :])
+    try:
+        found, message = read(path).found, ""
+    except CorpusError as error:
+        found, message = [], str(error)
+    assert all(mark.segment.start < mark.segment.end for mark in found)
+    assert "\n" not in message
