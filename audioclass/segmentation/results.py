@@ -1,0 +1,58 @@
+"""From a recording's windows to the table that exports write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from audioclass.contracts import Smoother
+from audioclass.data import Posteriors, Result
+from audioclass.segmentation.backing_off import Ladder
+from audioclass.segmentation.segments import Classified, Segmenter
+from audioclass.segmentation.smoothing import Decided, WindowSmoother
+from audioclass.taxonomy import Taxonomy
+
+
+class SegmentStream:
+    """Smoothing and segmentation of one recording's windows as they come."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        smoother: Smoother,
+        taxonomy: Taxonomy | None = None,
+        *,
+        min_duration: float = 0.0,
+        threshold: float = 0.0,
+    ) -> None:
+        self._windows = WindowSmoother(smoother, labels)
+        self._segments = Segmenter(Ladder(labels, taxonomy, threshold), min_duration)
+
+    def push(self, posteriors: Posteriors) -> list[Classified]:
+        """Take in the next windows; give the segments that are final."""
+        return self._segments.push(self._windows.push(posteriors))
+
+    def finish(self) -> list[Classified]:
+        """The rest."""
+        return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
+
+
+def classified_windows(decided: Decided) -> list[Classified]:
+    """Every window by itself, with its label: what `Segmenter` would make runs of."""
+    posteriors = decided.posteriors
+    named = (
+        type(w)(w.start, w.end, posteriors.labels[i]) for w, i in zip(posteriors.segments, decided.path, strict=True)
+    )
+    return [Classified(segment, row) for segment, row in zip(named, posteriors.P, strict=True)]
+
+
+def result_of(
+    rows: Iterable[tuple[str, Classified]], labels: Sequence[str], taxonomy: Taxonomy | None = None
+) -> Result:
+    """The table of (file, segment) rows, in their order."""
+    rows = list(rows)
+    P = np.array([classified.posteriors for _, classified in rows]).reshape(len(rows), len(labels))
+    paths = tuple(taxonomy.path(label) for label in labels) if taxonomy else ()
+    segments = tuple(classified.segment for _, classified in rows)
+    return Result(tuple(file for file, _ in rows), segments, P, tuple(labels), paths)

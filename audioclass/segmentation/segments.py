@@ -1,0 +1,146 @@
+"""Runs of windows that say the same label, as segments that touch and never overlap.
+
+Windows may overlap: the border between two lies midway between their centres. The first segment starts where the first
+window starts, the last ends where the last one ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from audioclass.data import Segment
+from audioclass.errors import UsageError
+from audioclass.segmentation.backing_off import Ladder
+from audioclass.segmentation.smoothing import Decided
+
+ROUNDING = 1e-9  # seconds by which sums of times may miss
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Successive windows of one label: where they lie, and the sum of their posteriors."""
+
+    label: int
+    start: float
+    end: float
+    total: np.ndarray
+    n_windows: int = 1
+
+    @property
+    def posteriors(self) -> np.ndarray:
+        """Mean over the windows."""
+        return self.total / self.n_windows
+
+    def joined(self, other: Run, label: int) -> Run:
+        """This run and the one after it as one."""
+        return Run(label, self.start, other.end, self.total + other.total, self.n_windows + other.n_windows)
+
+
+@dataclass(frozen=True, eq=False)
+class Classified:
+    """A segment that is final, and the mean posteriors of its windows, (n_labels,)."""
+
+    segment: Segment
+    posteriors: np.ndarray
+
+
+class Segmenter:
+    """Makes segments of one recording's windows as they come; each is given as soon as nothing can change it.
+
+    A run shorter than `min_duration` is given to the neighbour whose label is likelier in it, so that only a recording
+    that is shorter itself has a shorter segment. Then a segment whose posterior is below the ladder's threshold is
+    called by a group, or unknown; neighbours that are called the same are one.
+    """
+
+    def __init__(self, ladder: Ladder, min_duration: float = 0.0) -> None:
+        if not 0 <= min_duration < float("inf"):
+            raise UsageError(f"min_duration={min_duration} must be a time of at least 0")
+        self._ladder, self._min_duration = ladder, min_duration - ROUNDING
+        self._window: tuple[Segment, np.ndarray, int] | None = None  # its end is known when the next one comes
+        self._start = 0.0
+        self._before: Run | None = None  # long enough, but the run after it may still be given to it
+        self._run: Run | None = None  # may still grow
+        self._named: tuple[str, Run] | None = None  # may still be one with what follows
+
+    def push(self, decided: Decided) -> list[Classified]:
+        """Take in the next windows; give the segments that are final."""
+        posteriors = decided.posteriors
+        windows = zip(posteriors.segments, posteriors.P, decided.path.tolist(), strict=True)
+        return [given for window in windows for given in self._take(window)]
+
+    def finish(self) -> list[Classified]:
+        """The rest, now that no more windows will come."""
+        if self._window is None:
+            return []
+        given = list(self._add(self._cell(self._window[0].end)))
+        if self._before and self._run.end - self._run.start < self._min_duration:
+            last = [self._before.joined(self._run, self._before.label)]
+        else:
+            last = [run for run in (self._before, self._run) if run]
+        given += [segment for run in last for segment in self._name(run)]
+        return [*given, *([_classified(*self._named)] if self._named else [])]
+
+    def _take(self, window: tuple[Segment, np.ndarray, int]) -> Iterator[Classified]:
+        if self._window is None:
+            self._start = window[0].start
+        else:
+            border = (_centre(self._window[0]) + _centre(window[0])) / 2
+            if border <= self._start:
+                raise ValueError(f"a window at {window[0].start} s comes after one at {self._window[0].start} s")
+            yield from self._add(self._cell(border))
+            self._start = border
+        self._window = window
+
+    def _cell(self, end: float) -> Run:
+        """The window that is held, from border to border."""
+        _, posteriors, label = self._window
+        return Run(label, self._start, end, posteriors)
+
+    def _add(self, cell: Run) -> Iterator[Classified]:
+        """One more window goes on with the run, or ends it."""
+        if self._run is None or self._run.label == cell.label:
+            self._run = self._run.joined(cell, cell.label) if self._run else cell
+        elif self._is_long(self._run):
+            self._before, self._run = self._run, cell
+        else:
+            self._give_away(cell)
+        if self._before and self._is_long(self._run):
+            yield from self._name(self._before)
+            self._before = None
+
+    def _give_away(self, after: Run) -> None:
+        """The run is too short: it goes to the run before it or to the one that begins, whichever is likelier in it."""
+        before, short = self._before, self._run
+        if before is None or short.total[after.label] > short.total[before.label]:
+            self._run = short.joined(after, after.label)
+        else:
+            self._before, self._run = before.joined(short, before.label), after
+        if self._before and self._before.label == self._run.label:
+            self._before, self._run = None, self._before.joined(self._run, self._run.label)
+
+    def _is_long(self, run: Run) -> bool:
+        return run.end - run.start >= self._min_duration
+
+    def _name(self, run: Run) -> Iterator[Classified]:
+        """What is final now: the run itself where labels stand, else the segment before if this is called otherwise."""
+        name = self._ladder.name(run.label, run.posteriors)
+        if self._ladder.keeps_labels:
+            yield _classified(name, run)
+            return
+        if self._named and self._named[0] == name:
+            self._named = (name, self._named[1].joined(run, run.label))
+            return
+        if self._named:
+            yield _classified(*self._named)
+        self._named = (name, run)
+
+
+def _centre(window: Segment) -> float:
+    return (window.start + window.end) / 2
+
+
+def _classified(name: str, run: Run) -> Classified:
+    return Classified(Segment(run.start, run.end, name), run.posteriors)
