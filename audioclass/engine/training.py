@@ -139,8 +139,9 @@ def train_on(
     jobs: int = 1,
     cache: Path | None = None,
     progress: Progress | None = None,
+    reports: bool = True,
 ) -> Trained:
-    """Train on windows that are at hand."""
+    """Train on windows that are at hand; without `reports` nothing that was held out is judged naively."""
     from audioclass.learning.examples import Examples
     from audioclass.learning.preparation import Preparation
     from audioclass.learning.store import Store
@@ -155,7 +156,7 @@ def train_on(
         examples, labelled.labels, setup.method, taxonomy=taxonomy, jobs=jobs, progress=progress, store=Store(kept)
     )
     grouped = judge(labelled, training.held_out, taxonomy)
-    naive = _naive(labelled, examples, setup.method, training, taxonomy, jobs, Store(kept))
+    naive = _naive(labelled, examples, setup.method, training, taxonomy, jobs, Store(kept)) if reports else None
     about = _about(labelled, setup, training, grouped, naive)
     model = Model.of(name, setup.recipe, preparation, training.classifier, taxonomy, about)
     shutil.rmtree(kept, ignore_errors=True)

@@ -1,0 +1,246 @@
+"""How good a model is on a corpus, and how good a way to train is on folds of one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from audioclass.engine.features import user_cache
+from audioclass.engine.gathering import Labelled, Progress, gather, load_corpus, taxonomy_of
+from audioclass.engine.training import LEARN, Setup, check_labels, train_on
+from audioclass.errors import CorpusError, UsageError, did_you_mean
+from audioclass.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from audioclass.evaluation.answers import Answers
+    from audioclass.evaluation.evaluation import Evaluation
+    from audioclass.model.model import Model
+    from audioclass.plugins.manager import PluginManager
+
+N_FOLDS = 5
+AUTO, GROUPS = "auto", "groups"
+N_RESAMPLES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Posteriors of a corpus's windows and what they are worth; `folds` is None where one model judged all.
+
+    Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
+    """
+
+    labelled: Labelled
+    labels: tuple[str, ...]
+    P: np.ndarray
+    paths: tuple[tuple[str, ...], ...]
+    folds: np.ndarray | None = None
+    train_seconds: float = 0.0
+    predict_seconds: float = 0.0
+    machines: float = 0.0
+    support_rows: float = 0.0
+
+    def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
+        """All measures, per window and per recording, with intervals over groups."""
+        from audioclass.evaluation.bootstrap import Resampling
+        from audioclass.evaluation.evaluation import evaluate
+
+        return evaluate(
+            self.labels,
+            self.labelled.y_among(self.labels),
+            self.P,
+            self.labelled.groups,
+            files=self.labelled.clips,
+            segments=self.labelled.segments,
+            paths=self.paths if any(len(path) > 1 for path in self.paths) else (),
+            resampling=Resampling(n_resamples=n_resamples),
+        )
+
+    def answers(self) -> Answers:
+        """The posteriors beside the reference, as comparisons take them."""
+        from audioclass.evaluation.answers import Answers
+
+        return Answers.of(
+            self.labels,
+            self.labelled.y_among(self.labels),
+            self.P,
+            self.labelled.groups,
+            files=self.labelled.clips,
+            segments=self.labelled.segments,
+        )
+
+
+def evaluate_model(
+    model: Model,
+    corpus: str | Path,
+    *,
+    manager: PluginManager | None = None,
+    reader: str | None = None,
+    jobs: int = 1,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Judged:
+    """A model on a corpus; every label of the corpus must be one of the model's."""
+    from audioclass.plugins.manager import plugin_manager
+
+    read = load_corpus(corpus, manager or plugin_manager(), reader)
+    for label in read.labels:
+        if label not in model.labels:
+            known = ", ".join(model.labels)
+            raise CorpusError(
+                f"{corpus}: the model has no label {label!r}{did_you_mean(label, model.labels)}; it knows {known}"
+            )
+    labelled = gather(read, model.recipe, jobs=jobs, cache=cache, progress=progress)
+    start = time.perf_counter()
+    P = model.posteriors_of(labelled.X)
+    seconds = time.perf_counter() - start
+    classifier = model.classifier
+    return Judged(
+        labelled,
+        model.labels,
+        P,
+        model.paths,
+        predict_seconds=seconds,
+        machines=classifier.n_machines,
+        support_rows=classifier.n_support,
+    )
+
+
+def was_trained_on(model: Model, labelled: Labelled) -> bool:
+    """Whether these very recordings and labels trained the model: its figures on them mean nothing then."""
+    return model.about.get("corpus", {}).get("fingerprint") == labelled.fingerprint
+
+
+def cross_validate(
+    corpus: str | Path,
+    *,
+    setup: Setup | None = None,
+    folds: str = AUTO,
+    taxonomy: Taxonomy | str | None = None,
+    reader: str | None = None,
+    jobs: int = 1,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Judged:
+    """Train on all folds but one and judge that one, for each; groups never stand on both sides."""
+    setup = setup or Setup.of()
+    read = load_corpus(corpus, setup.manager, reader)
+    tree = taxonomy_of(read) if taxonomy is None else None if taxonomy == LEARN else taxonomy
+    labelled = gather(read, setup.recipe, jobs=jobs, cache=cache, progress=progress)
+    check_labels(labelled, tree)
+    return cross_validate_on(
+        labelled,
+        setup.guided_by(tree),
+        folds_of(labelled, folds),
+        taxonomy=tree,
+        jobs=jobs,
+        cache=cache,
+        progress=progress,
+    )
+
+
+def cross_validate_on(
+    labelled: Labelled,
+    setup: Setup,
+    folds: np.ndarray,
+    *,
+    taxonomy: Taxonomy | None = None,
+    jobs: int = 1,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Judged:
+    """The same on windows that are at hand, `folds` the code of each row's fold."""
+    from audioclass.learning.store import Store
+
+    store = Store(Path(cache or user_cache()) / "folds")
+    names, results = np.unique(folds), []
+    P = np.zeros((len(folds), len(labelled.labels)))
+    for done, fold in enumerate(names):
+        if progress is not None:
+            progress("folds", done, len(names))
+        held = np.flatnonzero(folds == fold)
+        key = _key(labelled, setup, taxonomy, folds != fold)
+        kept = store.computed(key, lambda fold=fold: _judge_fold(labelled, setup, folds == fold, taxonomy, jobs, cache))
+        P[held] = kept["P"]
+        results.append(kept["facts"])
+    facts = np.array(results)
+    paths = tuple(taxonomy.path(label) if taxonomy else (label,) for label in labelled.labels)
+    train_seconds, predict_seconds = facts[:, :2].sum(axis=0)
+    machines, support = facts[:, 2:].mean(axis=0)
+    return Judged(labelled, labelled.labels, P, paths, folds, train_seconds, predict_seconds, machines, support)
+
+
+def folds_of(labelled: Labelled, said: str = AUTO) -> np.ndarray:
+    """The fold of each row: `auto` takes those of the corpus or makes five, `groups` leaves one group out, or a number.
+
+    Groups stay together and labels are spread over the folds; folds of a corpus that part a group are refused.
+    """
+    from audioclass.learning.folds import fold_count, grouped_folds
+
+    if said == AUTO and (labelled.folds != "").all():
+        return _stated_folds(labelled)
+    groups = np.unique(labelled.groups, return_inverse=True)[1]
+    if said == GROUPS:
+        return _several(groups, "groups")
+    wanted = N_FOLDS if said == AUTO else _number(said)
+    count = fold_count(labelled.y, groups, wanted)
+    if count < 2:
+        counts = [len(np.unique(groups[labelled.y == k])) for k in range(len(labelled.labels))]
+        short = labelled.labels[int(np.argmin(counts))]
+        raise CorpusError(f"label {short!r} has a single group, at least 2 are needed for folds")
+    return grouped_folds(labelled.y, groups, count)
+
+
+def _stated_folds(labelled: Labelled) -> np.ndarray:
+    folds = np.unique(labelled.folds, return_inverse=True)[1]
+    groups = np.unique(labelled.groups, return_inverse=True)[1]
+    for group in range(groups.max() + 1):
+        if len(np.unique(folds[groups == group])) > 1:
+            name = np.unique(labelled.groups)[group]
+            raise CorpusError(f"group {name!r} stands in several folds of the corpus; --folds {N_FOLDS} makes others")
+    return _several(folds, "folds")
+
+
+def _several(codes: np.ndarray, what: str) -> np.ndarray:
+    if codes.max() < 1:
+        raise CorpusError(f"the corpus has a single one of its {what}, at least 2 are needed")
+    return codes
+
+
+def _number(said: str) -> int:
+    if not said.isdecimal() or int(said) < 2:
+        raise UsageError(f"folds {said!r} must be {AUTO!r}, {GROUPS!r} or a number from 2 on")
+    return int(said)
+
+
+def _key(labelled: Labelled, setup: Setup, taxonomy: Taxonomy | None, kept: np.ndarray) -> str:
+    import hashlib
+
+    rows = hashlib.sha256(np.packbits(kept).tobytes()).hexdigest()
+    tree = taxonomy.to_toml() if taxonomy else ""
+    return repr((labelled.fingerprint, setup.recipe.fingerprint, setup.choices, setup.method, tree, rows))
+
+
+def _judge_fold(
+    labelled: Labelled,
+    setup: Setup,
+    held: np.ndarray,
+    taxonomy: Taxonomy | None,
+    jobs: int,
+    cache: Path | None,
+) -> dict[str, np.ndarray]:
+    """Posteriors of the rows held out, and seconds of training and prediction, machines and support rows."""
+    known, new = labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
+    missing = set(labelled.labels) - set(known.labels)
+    if missing:
+        raise CorpusError(f"label {sorted(missing)[0]!r} stands in one fold only; other folds have no example of it")
+    start = time.perf_counter()
+    trained = train_on(known, setup, taxonomy=taxonomy, jobs=jobs, cache=cache, reports=False)
+    middle = time.perf_counter()
+    P = trained.model.posteriors_of(new.X)
+    seconds = (middle - start, time.perf_counter() - middle)
+    classifier = trained.model.classifier
+    return {"P": P, "facts": np.array([*seconds, classifier.n_machines, classifier.n_support], float)}
