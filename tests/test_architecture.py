@@ -21,7 +21,7 @@ TABLE = (
     {"hookspecs"},
     {*ROOMS, "audio", "evaluation"},
     {"learning", "extraction", "segmentation", "reports"},
-    {"model", "index", "testing"},
+    {"model", "index", "testing", "curation"},
     {"plugins"},
     {"engine"},
     {"estimator"},

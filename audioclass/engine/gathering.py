@@ -13,10 +13,12 @@ import numpy as np
 
 from audioclass.data import Corpus, Entry, Features, Segment
 from audioclass.engine.features import extract_many
-from audioclass.errors import CorpusError
+from audioclass.errors import CorpusError, UsageError
+from audioclass.parameters import parse_assignments
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
+    from audioclass.contracts import CorpusReader
     from audioclass.extraction.recipe import Recipe
     from audioclass.plugins.manager import PluginManager
 
@@ -79,12 +81,25 @@ class Labelled:
         return Labelled(self.X[rows], self.entries, self.which[rows], segments, self.failures, self.fingerprint)
 
 
-def load_corpus(path: str | Path, manager: PluginManager, reader: str | None = None) -> Corpus:
+def load_corpus(
+    path: str | Path, manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
+) -> Corpus:
     """The corpus at a path, by the reader whose layout it has, or by the one that is named."""
     from audioclass.corpora.choosing import read_corpus
 
-    names = [reader] if reader else [offer.name for offer in manager.offers("corpus_reader")]
-    return read_corpus(Path(path), [manager.make("corpus_reader", name) for name in names])
+    return read_corpus(Path(path), corpus_readers(manager, reader, settings))
+
+
+def corpus_readers(
+    manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
+) -> list[CorpusReader]:
+    """Every reader on offer, or only the one that is named, with settings such as `esc10=true`."""
+    if reader is None:
+        if settings:
+            raise UsageError(f"{settings[0]!r} is for one reader; name it with --reader")
+        return [manager.make("corpus_reader", offer.name) for offer in manager.offers("corpus_reader")]
+    values = parse_assignments(manager.load("corpus_reader", reader), settings)
+    return [manager.make("corpus_reader", reader, values)]
 
 
 def taxonomy_of(corpus: Corpus) -> Taxonomy | None:

@@ -12,11 +12,14 @@ def fold_count(y: np.ndarray, groups: np.ndarray, n_folds: int = N_FOLDS) -> int
     return min(n_folds, *(len(np.unique(groups[y == side])) for side in np.unique(y)))
 
 
-def grouped_folds(y: np.ndarray, groups: np.ndarray, n_folds: int) -> np.ndarray:
+def grouped_folds(
+    y: np.ndarray, groups: np.ndarray, n_folds: int, rng: np.random.Generator | None = None
+) -> np.ndarray:
     """The fold of each example, (n,): examples of one group share it, and every fold has its part of each side.
 
-    Groups are dealt out from the largest to the smallest, each to the fold where it evens the sides most; ties go to
-    the first, so the same examples always get the same folds.
+    The sides are two or many labels. Groups are dealt out from the largest to the smallest, each to the fold where it
+    evens the sides most; ties go to the first, so the same examples always get the same folds. With `rng`, groups of
+    the same size come in the order that it draws.
     """
     sides, side_of = np.unique(y, return_inverse=True)
     names, group_of = np.unique(groups, return_inverse=True)
@@ -25,7 +28,8 @@ def grouped_folds(y: np.ndarray, groups: np.ndarray, n_folds: int) -> np.ndarray
     shares = counts / counts.sum(axis=0)
     filled = np.zeros((n_folds, len(sides)))
     fold_of = np.empty(len(names), int)
-    for group in np.argsort(-counts.sum(axis=1), kind="stable"):
+    drawn = np.arange(len(names)) if rng is None else rng.permutation(len(names))
+    for group in drawn[np.argsort(-counts[drawn].sum(axis=1), kind="stable")]:
         fold_of[group] = np.argmin(filled @ shares[group])  # adds least to the sum of squares
         filled[fold_of[group]] += shares[group]
     return fold_of[group_of]

@@ -35,6 +35,20 @@ def test_every_fold_has_its_part_of_each_side():
         assert (np.sum(y[folds == fold] == 1), np.sum(y[folds == fold] == -1)) == (4, 16)
 
 
+def test_many_labels_are_spread_too():
+    y, groups = np.repeat(np.arange(6), 10), np.arange(60) // 2
+    folds = grouped_folds(y, groups, 5)
+    assert all(np.sum((y == label) & (folds == fold)) == 2 for label in range(6) for fold in range(5))
+
+
+def test_other_draws_give_other_folds_as_even_as_these():
+    y, groups = np.repeat(np.arange(3), 20), np.arange(60) // 2
+    drawn = [grouped_folds(y, groups, 5, np.random.default_rng(seed)) for seed in (1, 1, 2)]
+    assert np.array_equal(drawn[0], drawn[1])
+    assert not np.array_equal(drawn[0], drawn[2])
+    assert all(np.bincount(folds).tolist() == [12] * 5 for folds in drawn)
+
+
 def test_large_groups_are_spread():
     y = np.tile([1, -1], 30)
     groups = np.repeat(np.arange(6), 10)

@@ -1,0 +1,80 @@
+"""How much there is of each label: entries, recordings, groups, seconds, folds, and how even it is."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from audioclass.data import Corpus, Entry
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What there is of one label, or of all; `folds` counts the entries of each fold."""
+
+    entries: int
+    recordings: int
+    groups: int
+    seconds: float
+    folds: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Amounts of the whole corpus and of each label.
+
+    `evenness` is the entropy of the labels over that of as many even ones: 1 where all have as many entries.
+    """
+
+    whole: Amount
+    labels: Mapping[str, Amount]
+    evenness: float
+    shortest: float
+    median: float
+    longest: float
+
+
+def corpus_balance(corpus: Corpus, seconds: Mapping[Path, float]) -> Balance:
+    """The amounts of a corpus, from the length of each recording; one that is missing counts as nothing."""
+    lengths = [_length(entry, seconds) for entry in corpus.entries]
+    labels = {
+        label: _amount([(e, n) for e, n in zip(corpus.entries, lengths, strict=True) if e.label == label])
+        for label in corpus.labels
+    }
+    ordered = sorted(lengths)
+    return Balance(
+        whole=_amount(list(zip(corpus.entries, lengths, strict=True))),
+        labels=labels,
+        evenness=evenness([amount.entries for amount in labels.values()]),
+        shortest=ordered[0],
+        median=ordered[len(ordered) // 2],
+        longest=ordered[-1],
+    )
+
+
+def evenness(counts: Sequence[int]) -> float:
+    """Entropy of the counts over its largest value, in [0, 1]."""
+    if len(counts) < 2:
+        return 1.0
+    total = sum(counts)
+    return -sum(n / total * math.log(n / total) for n in counts) / math.log(len(counts))
+
+
+def _length(entry: Entry, seconds: Mapping[Path, float]) -> float:
+    end = seconds.get(entry.file, 0.0) if entry.end is None else entry.end
+    return max(end - entry.start, 0.0)
+
+
+def _amount(pairs: Sequence[tuple[Entry, float]]) -> Amount:
+    entries = [entry for entry, _ in pairs]
+    folds = Counter(entry.fold for entry in entries if entry.fold)
+    return Amount(
+        entries=len(entries),
+        recordings=len({entry.file for entry in entries}),
+        groups=len({entry.group for entry in entries}),
+        seconds=math.fsum(length for _, length in pairs),
+        folds={fold: folds[fold] for fold in sorted(folds)},
+    )
