@@ -1,0 +1,144 @@
+"""Bagging: machines of any trainer, each fitted to another bag of examples, their scores averaged (14.1).
+
+A mean of kernel machines is a kernel machine: its coefficients are the means of theirs. An example that stands in a
+bag k times counts k times its weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audioclass import check_parameters, hookimpl, parameter, plugin_manager
+from audioclass.contracts import Trainer
+from audioclass.parameters import make, parse_assignments
+from audioclass.problems import FeatureMachine, Machine, Task
+from audioclass_ensembles.bags import draw_bags
+
+AnyMachine = Machine | FeatureMachine
+ROWS_TOGETHER = 4096
+
+
+@dataclass(frozen=True)
+class Bagging:
+    """The mean score of machines of one trainer, each on groups drawn with replacement; steadier than one machine."""
+
+    name: ClassVar[str] = "bagging"
+
+    base: str = parameter("svm", help="the trainer of each member, any that is installed")
+    settings: tuple[str, ...] = parameter((), help="its parameters, each a text NAME=VALUE")
+    n_members: int = parameter(20, low=1, high=10_000, help="how many machines are averaged")
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        _ = self.member  # a name or a setting that is wrong is refused now, not at the first task
+
+    @cached_property
+    def member(self) -> Any:
+        """The trainer that fits each bag."""
+        cls = plugin_manager().load("trainer", self.base)
+        return make(cls, parse_assignments(cls, self.settings))
+
+    @property
+    def wants(self) -> str:
+        """What its members want."""
+        return self.member.wants
+
+    def fit(self, task: Task) -> AnyMachine:
+        """The mean of machines on bags of single examples."""
+        return self._mean(task, self._fit_members(task, self._bags(task, np.arange(len(task.y)))))
+
+    def fit_out_of_bag(self, task: Task, groups: np.ndarray) -> tuple[AnyMachine, np.ndarray]:
+        """The mean of machines on bags of groups, and of each example the mean score of those that missed its group."""
+        bags = self._bags(task, groups)
+        machines = self._fit_members(task, bags)
+        total, counts = np.zeros(len(task.y)), np.zeros(len(task.y))
+        for machine, bag in zip(machines, bags, strict=True):
+            missed = np.flatnonzero((bag == 0) & (task.weights > 0))
+            total[missed] += self._member_scores(machine, task, missed)
+            counts[missed] += 1
+        scores = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
+        return self._mean(task, machines), scores
+
+    def scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
+        """The mean of the members' scores, where members want features."""
+        members = [self.member.scores(FeatureMachine(arrays), X) for arrays in _split(machine.arrays)]
+        return np.mean(members, axis=0)
+
+    def _bags(self, task: Task, groups: np.ndarray) -> np.ndarray:
+        """How often each example stands in each bag, (n_members, n)."""
+        if len(groups) != len(task.y):
+            raise ValueError(f"{len(groups)} groups for {len(task.y)} examples")
+        rows = np.flatnonzero(task.weights > 0)
+        bags = np.zeros((self.n_members, len(task.y)), int)
+        bags[:, rows] = draw_bags(task.y[rows], groups[rows], self.n_members, task.rng)
+        return bags
+
+    def _fit_members(self, task: Task, bags: np.ndarray) -> list[AnyMachine]:
+        """A machine for each bag, its support as rows of the whole task."""
+        seeds = task.rng.integers(2**63, size=len(bags))
+        return [self._fit_member(task, bag, int(seed)) for bag, seed in zip(bags, seeds, strict=True)]
+
+    def _fit_member(self, task: Task, bag: np.ndarray, seed: int) -> AnyMachine:
+        rows = np.flatnonzero(bag)
+        machine = self.member.fit(_restricted(task, rows, task.weights[rows] * bag[rows], np.random.default_rng(seed)))
+        if isinstance(machine, FeatureMachine):
+            return machine
+        return replace(machine, support=rows[machine.support])
+
+    def _member_scores(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
+        if isinstance(machine, FeatureMachine):
+            return self.member.scores(machine, task.X[rows])
+        blocks = [rows[first : first + ROWS_TOGETHER] for first in range(0, len(rows), ROWS_TOGETHER)]
+        parts = [_entries(task, block, machine.support) @ machine.coefficients for block in blocks]
+        return np.concatenate([*parts, np.empty(0)]) + float(machine.intercept)
+
+    def _mean(self, task: Task, machines: Sequence[AnyMachine]) -> AnyMachine:
+        if self.wants == "features":
+            return FeatureMachine(_joined([machine.arrays for machine in machines]))
+        coefficients = np.zeros(len(task.y))
+        for machine in machines:
+            coefficients[machine.support] += machine.coefficients
+        support = np.flatnonzero(coefficients)
+        intercept = float(np.mean([float(machine.intercept) for machine in machines]))
+        return Machine(support, coefficients[support] / len(machines), intercept)
+
+
+def _restricted(task: Task, rows: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> Task:
+    """The task of some of its rows, in the form it had."""
+    return Task(
+        y=task.y[rows],
+        C=task.C,
+        weights=weights,
+        rng=rng,
+        K=None if task.K is None else task.K[np.ix_(rows, rows)],
+        X=None if task.X is None else task.X[rows],
+        entries=None if task.entries is None else lambda i, j: task.entries(rows[i], rows[j]),
+    )
+
+
+def _entries(task: Task, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    return task.entries(rows, columns) if task.K is None else task.K[np.ix_(rows, columns)]
+
+
+def _joined(members: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The arrays of all members in one mapping, each under its member's number."""
+    return {f"{i}_{name}": array for i, arrays in enumerate(members) for name, array in arrays.items()}
+
+
+def _split(arrays: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+    """The inverse of `_joined`."""
+    members: dict[str, dict[str, np.ndarray]] = {}
+    for key, array in arrays.items():
+        number, _, name = key.partition("_")
+        members.setdefault(number, {})[name] = array
+    return list(members.values())
+
+
+@hookimpl
+def register_trainers() -> list[type[Trainer]]:
+    return [Bagging]
