@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,20 +29,16 @@ Progress = Callable[[str, int, int], None]  # what is being done, items done, it
 class Labelled:
     """Windows of a corpus: (n, d) features, and for each row its entry, segment and what the entry says of it.
 
-    `failures` are recordings that could not be used, each with its reason.
+    `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
     """
 
     X: np.ndarray
+    labels: tuple[str, ...]
     entries: tuple[Entry, ...]
     which: np.ndarray
     segments: tuple[Segment, ...]
     failures: tuple[tuple[Path, str], ...]
     fingerprint: str
-
-    @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """Every label that has a window, sorted."""
-        return tuple(sorted({self.entries[i].label for i in np.unique(self.which)}))
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -52,7 +48,7 @@ class Labelled:
     def y_among(self, labels: Sequence[str]) -> np.ndarray:
         """The index of each row's label among these."""
         place = {label: i for i, label in enumerate(labels)}
-        return np.array([place[entry.label] for entry in self.entries])[self.which]
+        return np.array([place.get(entry.label, -1) for entry in self.entries])[self.which]
 
     @cached_property
     def groups(self) -> np.ndarray:
@@ -76,9 +72,13 @@ class Labelled:
         return [names[i] for i in self.which]
 
     def take(self, rows: np.ndarray) -> Labelled:
-        """Some of the rows; entries stay."""
+        """Some of the rows; labels and entries stay."""
         segments = tuple(self.segments[i] for i in rows)
-        return Labelled(self.X[rows], self.entries, self.which[rows], segments, self.failures, self.fingerprint)
+        return replace(self, X=self.X[rows], which=self.which[rows], segments=segments)
+
+    def among(self, labels: Sequence[str]) -> Labelled:
+        """The same windows, their labels counted among these."""
+        return replace(self, labels=tuple(labels))
 
 
 def load_corpus(
@@ -94,7 +94,7 @@ def corpus_readers(
     manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
 ) -> list[CorpusReader]:
     """Every reader on offer, or only the one that is named, with settings such as `esc10=true`."""
-    if reader is None:
+    if not reader:
         if settings:
             raise UsageError(f"{settings[0]!r} is for one reader; name it with --reader")
         return [manager.make("corpus_reader", offer.name) for offer in manager.offers("corpus_reader")]
@@ -159,8 +159,9 @@ def _labelled(
         reason = failures[0][1] if failures else "it is empty"
         raise CorpusError(f"no recording of the corpus could be used: {reason}")
     digest = hashlib.sha256("\n".join(sorted(said)).encode()).hexdigest()
-    order = sorted(failures, key=lambda failure: str(failure[0]))
-    return Labelled(np.concatenate(rows), corpus.entries, np.array(which), tuple(segments), tuple(order), digest)
+    order = tuple(sorted(failures, key=lambda failure: str(failure[0])))
+    labels = tuple(sorted({corpus.entries[i].label for i in which}))
+    return Labelled(np.concatenate(rows), labels, corpus.entries, np.array(which), tuple(segments), order, digest)
 
 
 def owners_of(segments: Sequence[Segment], entries: Sequence[Entry]) -> np.ndarray:
