@@ -138,18 +138,24 @@ class FeatureMachine:
 
 @dataclass(frozen=True)
 class Axis:
-    """One parameter to search: its interval and whether steps are equal in value or in logarithm."""
+    """One parameter to search: its interval, whether steps are equal in value or in logarithm, and where to begin.
+
+    Without a `start` a search that begins somewhere begins in the middle.
+    """
 
     name: str
     low: float
     high: float
     scale: str = "linear"
+    start: float | None = None
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"{self.name}: low {self.low} must be below high {self.high}")
         if self.scale == "log" and self.low <= 0:
             raise ValueError(f"{self.name}: low {self.low} must be positive on a log scale")
+        if self.start is not None and not self.low <= self.start <= self.high:
+            raise ValueError(f"{self.name}: start {self.start} must lie from {self.low} to {self.high}")
 
     def at(self, fraction: float) -> float:
         """The value at a fraction of the way, 0 being low and 1 high."""

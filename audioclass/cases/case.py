@@ -49,9 +49,9 @@ class Case:
             if getattr(self, name) is None:
                 object.__setattr__(self, name, default(n))
 
-    def against(self, y: np.ndarray) -> Case:
+    def against(self, y: np.ndarray, folds: np.ndarray | None = None) -> Case:
         """The same examples and kernel judged for another dichotomy; what does not depend on y is shared."""
-        other = replace(self, y=y)
+        other = replace(self, y=y, folds=folds)
         object.__setattr__(other, "_kept", self._kept)
         return other
 

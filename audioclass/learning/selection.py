@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from audioclass.contracts import Criterion, Kernel, Search
-from audioclass.learning.examples import Examples
-from audioclass.problems import Dichotomy, Trial
+import numpy as np
+from joblib import Parallel, delayed
+
+from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search
+from audioclass.criteria.held_out import LeaveGroupOutLogLoss
+from audioclass.errors import unknown_name
+from audioclass.kernels.statistics import statistic_of
+from audioclass.learning.examples import Examples, spread_rows
+from audioclass.learning.judging import C_AXIS, Judge, Problem, axis_of
+from audioclass.problems import Dichotomy, Found, Trial
+from audioclass.searches.pattern import Pattern
 
 Progress = Callable[[int, int], None]  # searches done, searches in all
 CRule = Literal["searched", "joachims", "fixed"]
+C_RULES = ("searched", "joachims", "fixed")
+SHARED_ROWS = 4000  # rows up to which one statistic is kept for all dichotomies
 
 
 @dataclass(frozen=True)
 class Selection:
     """How kernels and error factors are chosen.
 
-    `c_rule`: C is searched with the kernel's parameters over `c_range`, is Joachims' value for each kernel, or fixed.
-    With `together`, dichotomies over the same rows share one choice. At most `most_rows` rows are looked at.
+    `c_rule`: C is searched with the kernel's parameters over `c_range`, is Joachims' value for each kernel, or fixed;
+    a criterion that does not depend on C gets Joachims' value in the place of a search. With `together`, dichotomies
+    over the same rows share one choice, so that one factorisation trains them all. At most `most_rows` rows are looked
+    at, spread over the sides. `n_folds` serves criteria that train on folds.
     """
 
-    criterion: Criterion
-    search: Search
+    criterion: Criterion = field(default_factory=LeaveGroupOutLogLoss)
+    search: Search = field(default_factory=Pattern)
     c_rule: CRule = "searched"
     c_range: tuple[float, float] = (0.1, 1000.0)
     together: bool = True
@@ -31,15 +44,26 @@ class Selection:
     n_folds: int = 10
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.c_rule not in C_RULES:
+            raise unknown_name("rule for C", self.c_rule, C_RULES)
+        if self.most_rows < 2:
+            raise ValueError(f"most_rows={self.most_rows} must be at least 2")
+
 
 @dataclass(frozen=True)
 class Selected:
-    """The kernel and C of a dichotomy, every point that was looked at, and what could not be judged."""
+    """The kernel and C of a dichotomy, every point that was looked at, and what could not be judged.
+
+    `value` is the criterion's own at the choice, NaN where nothing was judged; the points of `trace` name the
+    parameters, C where it was searched, and hold the criterion's values as it says them.
+    """
 
     kernel: Kernel
     C: float
     trace: tuple[Trial, ...] = ()
     note: str = ""
+    value: float = math.nan
 
 
 def select(
@@ -52,6 +76,133 @@ def select(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Selected]:
-    """One choice for each dichotomy; `kernels` compete, and `C` counts where it is fixed."""
-    chosen: Any = Selected(kernels[0], C)
-    return [chosen for _ in dichotomies]
+    """One choice for each dichotomy, whatever the number of processes; `C` counts where it is fixed.
+
+    `kernels` compete, each from the parameters it has; one that cannot be judged is noted and passed over. Where none
+    can, the first is taken as it is.
+    """
+    if not kernels:
+        raise ValueError("no kernel to choose from, at least one is needed")
+    asked = list(_problems(dichotomies, examples, selection))
+    shared = _Statistics(examples, [rows for rows, _, _ in asked], kernels)
+    work = ((_problem(examples, rows, Y, selection), kernels, C, selection, shared.of(rows)) for rows, Y, _ in asked)
+    chosen: dict[int, Selected] = {}
+    for done, (found, (_, _, indices)) in enumerate(zip(_run(work, len(asked), jobs), asked, strict=True), start=1):
+        chosen |= dict.fromkeys(indices, found)
+        if progress is not None:
+            progress(done, len(asked))
+    return [chosen[index] for index in range(len(dichotomies))]
+
+
+Asked = tuple[np.ndarray, np.ndarray, list[int]]  # rows looked at, their sides for each dichotomy, which dichotomies
+
+
+def _problems(dichotomies: Sequence[Dichotomy], examples: Examples, selection: Selection) -> Iterator[Asked]:
+    """Dichotomies that share a choice stand together."""
+    found: dict[Any, list[int]] = {}
+    for index, dichotomy in enumerate(dichotomies):
+        labels = frozenset(dichotomy.positive + dichotomy.negative)
+        found.setdefault(labels if selection.together else index, []).append(index)
+    for indices in found.values():
+        rows = _looked_at(dichotomies[indices[0]], examples, selection.most_rows, len(indices) > 1)
+        sides = [np.where(np.isin(examples.y[rows], dichotomies[i].positive), 1, -1) for i in indices]
+        yield rows, np.stack(sides, axis=1), indices
+
+
+def _looked_at(dichotomy: Dichotomy, examples: Examples, most: int, by_label: bool) -> np.ndarray:
+    """The rows of a dichotomy, thinned evenly within each label, or within each side where it stands alone."""
+    rows = np.flatnonzero(np.isin(examples.y, dichotomy.positive + dichotomy.negative))
+    own = examples.y[rows]
+    return rows[spread_rows(own if by_label else np.isin(own, dichotomy.positive), most)]
+
+
+def _problem(examples: Examples, rows: np.ndarray, Y: np.ndarray, selection: Selection) -> Problem:
+    X = np.asarray(examples.statistics.X[rows], np.float64)
+    return Problem(X, Y, examples.weights[rows], examples.groups[rows], selection.n_folds)
+
+
+class _Statistics:
+    """The statistics of the kernels over all rows that are looked at, computed once where they are few enough."""
+
+    def __init__(self, examples: Examples, looked_at: Sequence[np.ndarray], kernels: Sequence[Kernel]) -> None:
+        self._rows = np.unique(np.concatenate([*looked_at, np.empty(0, int)])).astype(int)
+        self._kept: dict[Any, np.ndarray] = {}
+        if len(looked_at) > 1 and len(self._rows) <= SHARED_ROWS:
+            X = np.asarray(examples.statistics.X[self._rows], np.float64)
+            self._kept = {s: s(X, X) for s in map(statistic_of, kernels) if s is not None}
+
+    def of(self, rows: np.ndarray) -> dict[Any, np.ndarray]:
+        """Those among some of the rows, by statistic."""
+        at = np.searchsorted(self._rows, rows)
+        return {statistic: S[np.ix_(at, at)] for statistic, S in self._kept.items()}
+
+
+def _run(work: Iterator[tuple], count: int, jobs: int) -> Iterator[Selected]:
+    """The choices in order."""
+    if jobs == 1 or count < 2:
+        return (_compete(*item) for item in work)
+    return Parallel(n_jobs=jobs, return_as="generator")(delayed(_compete)(*item) for item in work)
+
+
+def _compete(
+    problem: Problem, kernels: Sequence[Kernel], C: float, selection: Selection, statistics: dict[Any, np.ndarray]
+) -> Selected:
+    """The best of the kernels; notes of those that could not be judged."""
+    found, notes = [], []
+    for kernel in kernels:
+        judge = Judge(problem, kernel, selection.criterion, selection.c_rule, C, statistics.get(statistic_of(kernel)))
+        try:
+            found.append((judge.shown(1), _search(judge, selection)))
+        except ValueError as error:
+            notes.append(f"{kernel.name}: {judge.failure or error}")
+    note = "; ".join(notes)
+    if not found:
+        return Selected(kernels[0], C, note=f"nothing could be judged, taken as given: {note}")
+    best = min(found, key=lambda pair: pair[0] * pair[1].value)[1]
+    return Selected(best.kernel, best.C, best.trace, "; ".join(filter(None, [note, best.note])), best.value)
+
+
+def _search(judge: Judge, selection: Selection) -> Selected:
+    """The best parameters and C of one kernel; a ValueError where nothing can be judged."""
+    judge.climbs = selection.search.needs_gradient
+    if judge.climbs and not isinstance(selection.criterion, HasGradient):
+        raise ValueError(f"{selection.criterion.name} has no derivatives, which search {selection.search.name} needs")
+    axes, note = judge.axes(_climbable(judge.kernel) if judge.climbs else None), ""
+    if selection.c_rule == "searched":
+        if _depends_on_c(judge, selection.c_range):
+            axes.append(axis_of(C_AXIS, selection.c_range, "log", judge.C))
+        else:
+            judge.follow_joachims()
+            note = f"{selection.criterion.name} does not depend on C, Joachims' value is taken"
+    found = (
+        selection.search.search(axes, judge.objective, np.random.default_rng(selection.seed))
+        if axes
+        else _as_it_is(judge)
+    )
+    kernel, C = judge.at(found.point)
+    trace = tuple(Trial(trial.point, judge.shown(trial.value)) for trial in found.trace)
+    return Selected(kernel, C, trace, note, judge.shown(found.value))
+
+
+def _as_it_is(judge: Judge) -> Found:
+    """What a search finds where there is nothing to search."""
+    value = judge.value({})
+    if math.isnan(value):
+        raise ValueError("the criterion is NaN")
+    return Found({}, value, (Trial({}, value),))
+
+
+def _climbable(kernel: Kernel) -> list[str]:
+    """The parameters that a kernel has derivatives by."""
+    if statistic_of(kernel) is None or not isinstance(kernel, HasGradients):
+        return []
+    S = np.zeros((1, 1))
+    return list(kernel.gradients(S, kernel.of(S)))
+
+
+def _depends_on_c(judge: Judge, c_range: tuple[float, float]) -> bool:
+    """Whether the criterion differs anywhere among three values of C under the kernel as it is."""
+    low, high = c_range
+    values = [judge.value({C_AXIS: C}) for C in (low, math.sqrt(low * high), high)]
+    known = [value for value in values if not math.isnan(value)]
+    return len(set(known)) > 1 or len(known) < len(values)

@@ -24,7 +24,7 @@ class Gradient:
 
     name: ClassVar[str] = "gradient"
     needs_gradient: ClassVar[bool] = True
-    starts: int = parameter(1, low=1, high=1000, help="the middle of the space, then random points")
+    starts: int = parameter(1, low=1, high=1000, help="where the axes begin, then random points")
     steps: int = parameter(50, low=1, high=10000, help="most steps from each start")
     tolerance: float = parameter(1e-4, above=0.0, scale="log", help="slope, or relative gain of a step, that is enough")
     __post_init__ = check_parameters

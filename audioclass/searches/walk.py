@@ -45,9 +45,10 @@ class Walk:
         return np.nan_to_num(np.array(gradient), nan=0.0, posinf=0.0, neginf=0.0)
 
     def starts(self, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """The middle of the space and random points, `count` in all, that can be judged; fewer where few can."""
-        found = []
-        for at in [np.full(len(self.space), 0.5), *rng.random((ATTEMPTS * count, len(self.space)))]:
+        """Where the axes begin and random points, `count` in all, that can be judged; fewer where few can."""
+        found: list[np.ndarray] = []
+        first = np.array([0.5 if axis.start is None else axis.fraction(axis.start) for axis in self.space])
+        for at in [first, *rng.random((ATTEMPTS * count, len(self.space)))]:
             if len(found) < count and math.isfinite(self.value(at)):
                 found.append(at)
         return found
