@@ -1,0 +1,237 @@
+"""`audioclass corpus`: what a corpus holds and what is wrong with it, before anything is learnt from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from audioclass.cli import screen
+from audioclass.cli.options import Jobs, Json
+
+if TYPE_CHECKING:
+    from audioclass.curation.balance import Amount, Balance
+    from audioclass.curation.checking import Finding
+    from audioclass.curation.inspection import Inspection
+    from audioclass.data import Corpus
+
+MOST_SHOWN = 20  # findings of one kind on the screen
+
+app = typer.Typer(
+    name="corpus",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Check, measure and split a labelled corpus.",
+    epilog=screen.examples(
+        "audioclass corpus check recordings/",
+        "audioclass corpus stats ESC-50/ --reader esc50 --set esc10=true",
+        "audioclass corpus split recordings/ --folds 5 -o folds.csv",
+    ),
+)
+
+Place = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PATH", help="A folder per label, a manifest, label files beside recordings, …", show_default=False
+    ),
+]
+Reader = Annotated[
+    str | None, typer.Option("--reader", help="The layout of the corpus, such as folders; found out by default.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="PARAMETER=VALUE", help="Tell the reader, such as esc10=true.")
+]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="How many folds.")]
+
+
+@app.command(epilog=screen.examples("audioclass corpus check recordings/", "audioclass corpus check a.csv --json"))
+def check(
+    path: Place,
+    folds: Folds = 5,
+    reader: Reader = None,
+    settings: Settings = None,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Say what was found, what was ignored, and what is wrong.
+
+    Every recording is decoded: those that cannot be read, are silent, clipped or sound the same as another are listed,
+    as are labels with too few groups for the folds. The exit code is 1 if something is wrong, notes alone are no harm.
+    """
+    from audioclass.curation.checking import check_corpus
+    from audioclass.curation.inspection import inspect_recordings, recordings_of
+
+    layout, corpus = _read(path, reader, settings)
+    files = recordings_of(corpus)
+    with screen.progress(len(files)) as show:
+        inspections = _in_order(files, inspect_recordings(files, _processes(jobs), show.inside), show)
+    findings = check_corpus(corpus, inspections, folds)
+    if json:
+        screen.out_json(_check_as_plain(path, layout, corpus, inspections, findings))
+    else:
+        _print_findings(findings)
+    n_wrong = sum(finding.is_wrong for finding in findings)
+    screen.note(f"{_found(path, layout, corpus)}; {n_wrong} wrong, {len(findings) - n_wrong} to know")
+    raise typer.Exit(1 if n_wrong else 0)
+
+
+@app.command(epilog=screen.examples("audioclass corpus stats recordings/", "audioclass corpus stats a.csv --json"))
+def stats(path: Place, reader: Reader = None, settings: Settings = None, jobs: Jobs = 1, json: Json = False) -> None:
+    """Count entries, recordings, groups, seconds and folds of each label.
+
+    A recording that cannot be read is listed and counts no seconds; the exit code is then 1.
+    """
+    from audioclass.curation.balance import corpus_balance
+    from audioclass.curation.inspection import measure_recordings, recordings_of
+
+    layout, corpus = _read(path, reader, settings)
+    files = recordings_of(corpus)
+    with screen.progress(len(files)) as show:
+        measured = _in_order(files, measure_recordings(files, _processes(jobs)), show)
+    balance = corpus_balance(corpus, {file: one.seconds for file, one in measured.items()})
+    failed = [one for one in measured.values() if one.reason]
+    if json:
+        screen.out_json(
+            {"path": str(path), "reader": layout, "about": dict(corpus.about), **dataclasses.asdict(balance)}
+        )
+    else:
+        _print_balance(balance)
+    for one in failed:
+        screen.note(one.reason)
+    screen.note(f"{_found(path, layout, corpus)}; {_lengths(balance)}; evenness of labels {balance.evenness:.3f}")
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command(
+    epilog=screen.examples(
+        "audioclass corpus split recordings/ -o folds.csv",
+        "audioclass corpus split recordings/ --folds 10 --seed 7 -o folds.csv",
+        "audioclass corpus split recordings/ -o - | head",
+    )
+)
+def split(
+    path: Place,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write the manifest here; - for standard output.")],
+    folds: Folds = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Other seeds deal the groups out otherwise.")] = 0,
+    reader: Reader = None,
+    settings: Settings = None,
+) -> None:
+    """Write folds down, as a manifest that every command reads.
+
+    Entries of one group stay in one fold, and every fold has its part of each label. Folds that the corpus has are
+    replaced. The same corpus and seed give the same folds.
+    """
+    import numpy as np
+
+    from audioclass.curation.splitting import split_corpus
+
+    layout, corpus = _read(path, reader, settings)
+    made = split_corpus(corpus, folds, np.random.default_rng(seed))
+    _write_manifest(made, output)
+    screen.note(f"{_found(path, layout, corpus)}; {folds} folds of {_fold_sizes(made)} entries")
+    if any(len(names) > 1 for names in corpus.paths):
+        screen.note(f"a manifest holds no tree of labels: train with --taxonomy {path}")
+
+
+def _read(path: Path, reader: str | None, settings: Sequence[str] | None) -> tuple[str, Corpus]:
+    """The name of the reader, and what it read."""
+    from audioclass.corpora.choosing import choose_reader, read_corpus
+    from audioclass.engine.gathering import corpus_readers
+    from audioclass.plugins.manager import plugin_manager
+
+    chosen = choose_reader(path, corpus_readers(plugin_manager(), reader, settings or ()))
+    return chosen.name, read_corpus(path, [chosen])
+
+
+def _processes(jobs: int) -> int:
+    import os
+
+    return jobs or os.cpu_count() or 1
+
+
+def _in_order(files: Sequence[Path], done: Iterable[Inspection], show: screen.Progress) -> dict[Path, Inspection]:
+    found = {}
+    for inspection in done:
+        found[inspection.path] = inspection
+        show.advance(inspection.path.name)
+    return {file: found[file] for file in files}
+
+
+def _write_manifest(corpus: Corpus, output: Path) -> None:
+    from audioclass.corpora.manifest import write_manifest
+    from audioclass.writing import opened_beside
+
+    if str(output) == "-":
+        write_manifest(corpus, sys.stdout, Path())
+        return
+    with opened_beside(output) as stream:
+        write_manifest(corpus, stream, output.parent)
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    shown: dict[str, list[Finding]] = {}
+    for finding in findings:
+        shown.setdefault(finding.kind, []).append(finding)
+    rows = []
+    for kind, alike in shown.items():
+        rows += [("wrong" if one.is_wrong else "note", kind, one.where, one.detail) for one in alike[:MOST_SHOWN]]
+        if len(alike) > MOST_SHOWN:
+            rows.append(("", kind, "…", f"and {len(alike) - MOST_SHOWN} more; --json lists all"))
+    if rows:
+        screen.table(("", "what", "where", "why"), rows)
+
+
+def _print_balance(balance: Balance) -> None:
+    folds = list(balance.whole.folds)
+    columns = ("label", "entries", "share", "recordings", "groups", "seconds", *(f"fold {fold}" for fold in folds))
+    amounts = {**balance.labels, "all": balance.whole}
+    screen.table(columns, [_row(label, amount, balance.whole, folds) for label, amount in amounts.items()])
+
+
+def _row(label: str, amount: Amount, whole: Amount, folds: Sequence[str]) -> tuple[str, ...]:
+    share = f"{100 * amount.entries / whole.entries:.1f} %"
+    counts = (str(amount.entries), share, str(amount.recordings), str(amount.groups), f"{amount.seconds:.1f}")
+    return (label, *counts, *(str(amount.folds.get(fold, 0)) for fold in folds))
+
+
+def _found(path: Path, layout: str, corpus: Corpus) -> str:
+    files = len({entry.file for entry in corpus.entries})
+    return (
+        f"{path}: read as {layout}: {len(corpus.entries)} entries of {len(corpus.labels)} labels"
+        f" in {files} recordings, {len(corpus.ignored)} ignored"
+    )
+
+
+def _lengths(balance: Balance) -> str:
+    return (
+        f"entries last {balance.shortest:.2f} to {balance.longest:.2f} s, half of them at most {balance.median:.2f} s"
+    )
+
+
+def _fold_sizes(corpus: Corpus) -> str:
+    counts: dict[str, int] = {}
+    for entry in corpus.entries:
+        counts[entry.fold] = counts.get(entry.fold, 0) + 1
+    return ", ".join(str(counts[fold]) for fold in sorted(counts, key=int))
+
+
+def _check_as_plain(
+    path: Path, layout: str, corpus: Corpus, inspections: dict[Path, Inspection], findings: Sequence[Finding]
+) -> dict[str, Any]:
+    return {
+        "path": str(path),
+        "reader": layout,
+        "about": dict(corpus.about),
+        "labels": list(corpus.labels),
+        "entries": len(corpus.entries),
+        "recordings": len(inspections),
+        "groups": len({entry.group for entry in corpus.entries}),
+        "seconds": sum(one.seconds for one in inspections.values()),
+        "wrong": sum(finding.is_wrong for finding in findings),
+        "findings": [dataclasses.asdict(finding) for finding in findings],
+    }
