@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from audioclass import __version__
-from audioclass.cli import extract, plugins, screen
+from audioclass.cli import corpus, evaluate, extract, models, plugins, screen, train
 from audioclass.errors import AudioclassError
 
 app = typer.Typer(
@@ -30,6 +30,12 @@ app.command(
     )
 )(extract.extract)
 app.command(epilog=screen.examples("audioclass recipes", "audioclass recipes environment > mine.toml"))(extract.recipes)
+app.command(epilog=train.EXAMPLES)(train.train)
+app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
+app.command(epilog=evaluate.COMPARE_EXAMPLES)(evaluate.compare)
+app.command(epilog=models.CALIBRATE_EXAMPLES)(models.calibrate)
+app.add_typer(models.app)
+app.add_typer(corpus.app)
 app.add_typer(plugins.app)
 
 

@@ -7,7 +7,10 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
+from audioclass.errors import UsageError
 
 SHORTEST_LOOK = 0.2  # seconds between two drawings of the progress inside a recording
 
@@ -31,6 +34,20 @@ def error(text: str) -> None:
     """The one line that says what went wrong; red on a terminal."""
     line = " ".join(text.splitlines())
     sys.stderr.write(f"\033[31m{line}\033[0m\n" if sys.stderr.isatty() else line + "\n")
+
+
+def warn(text: str) -> None:
+    """A message that a user should not miss; yellow on a terminal."""
+    line = f"warning: {' '.join(text.splitlines())}"
+    sys.stderr.write(f"\033[33m{line}\033[0m\n" if sys.stderr.isatty() else line + "\n")
+
+
+def check_place(path: Path) -> None:
+    """Refuse an output that could not be written, before the work."""
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder, a file is needed")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{path}: no such folder {path.absolute().parent}")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -74,12 +91,39 @@ class Progress:
             share = f" of {total:.0f} s, {100 * seconds / total:.0f} %" if total else " s"
             self._draw(f"{self._done + 1} of {self._total}: {seconds:.0f}{share}")
 
+    def show(self, text: str, *, is_last: bool = False) -> None:
+        """A line of its own, not more often than can be read."""
+        if is_last or time.monotonic() - self._shown > SHORTEST_LOOK:
+            self._draw(text)
+
     def _draw(self, text: str) -> None:
         if self._is_shown:
             width = shutil.get_terminal_size().columns - 1
             sys.stderr.write("\r\033[K" + text[:width])
             sys.stderr.flush()
             self._shown = time.monotonic()
+
+
+class Stages:
+    """Where a work of several stages stands: which, and how much of it is done; silent away from a terminal."""
+
+    def __init__(self) -> None:
+        self._line = Progress(0)
+
+    def __enter__(self) -> Stages:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._line.__exit__(*error)
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """So many items of a stage are done."""
+        self._line.show(f"{stage}: {done} of {total}", is_last=done == total)
+
+
+def stages() -> Stages:
+    """Progress through named stages."""
+    return Stages()
 
 
 def progress(total: int) -> Progress:

@@ -32,7 +32,7 @@ class Choices:
     kernel: Any = "gaussian_unscaled"
     trainer: Any = "least_squares"
     calibrator: Any = "platt"
-    criterion: Any = "group_log_loss"
+    criterion: Any = "leave_group_out_log_loss"
     search: Any = "pattern"
     large: Any = "landmarks"
     C: float = 10.0

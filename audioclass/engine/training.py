@@ -146,7 +146,7 @@ def train_on(
     from audioclass.learning.preparation import Preparation
     from audioclass.learning.store import Store
     from audioclass.learning.training import train_classifier
-    from audioclass.model.model import Model
+    from audioclass.model.model import Memory, Model
 
     check_labels(labelled, taxonomy)
     preparation = Preparation.fit(labelled.X, setup.recipe.groups, setup.choices.normalisation)
@@ -157,8 +157,9 @@ def train_on(
     )
     grouped = judge(labelled, training.held_out, taxonomy)
     naive = _naive(labelled, examples, setup.method, training, taxonomy, jobs, Store(kept)) if reports else None
-    about = _about(labelled, setup, training, grouped, naive)
-    model = Model.of(name, setup.recipe, preparation, training.classifier, taxonomy, about)
+    about = describe(labelled, setup, training, grouped, naive, examples.y)
+    memory = Memory.of(training, examples)
+    model = Model.of(name, setup.recipe, preparation, training.classifier, taxonomy, about, memory)
     shutil.rmtree(kept, ignore_errors=True)
     return Trained(model, training, labelled, grouped, naive)
 
@@ -206,16 +207,24 @@ def _naive(
     return judge(labelled, naive_posteriors(examples, method, training, jobs=jobs, store=store), taxonomy)
 
 
-def _about(
-    labelled: Labelled, setup: Setup, training: Training, grouped: Evaluation, naive: Evaluation | None
+def describe(
+    labelled: Labelled,
+    setup: Setup,
+    training: Training,
+    grouped: Evaluation,
+    naive: Evaluation | None,
+    y: np.ndarray,
 ) -> dict[str, Any]:
-    """Provenance and report, as plain values."""
+    """Provenance and report, as plain values; `y` is the label index of every example that was trained on."""
+    from audioclass.learning.facts import machine_facts
+
     return {
         "versions": versions(),
         "pieces": pieces_of(setup, training),
         "choices": {key: value for key, value in vars(setup.choices).items() if isinstance(value, (str, int, float))},
         "corpus": _corpus_facts(labelled),
         "report": {"grouped": figures(grouped), "naive": figures(naive) if naive else None},
+        "machines": machine_facts(training, y),
         "notes": list(training.notes),
     }
 

@@ -16,7 +16,7 @@ from audioclass.learning.machines import Bank, KernelPart
 from audioclass.learning.preparation import Preparation
 from audioclass.model.archive import naming, read_archive
 from audioclass.model.golden import TOLERANCE, Golden
-from audioclass.model.model import Model
+from audioclass.model.model import Memory, Model
 from audioclass.model.saving import FORMAT, SCHEMA, Noted
 from audioclass.problems import Dichotomy, FeatureMachine, Plan
 from audioclass.taxonomy import Taxonomy
@@ -76,7 +76,8 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker:
     preparation = Preparation.of_arrays(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
     golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
     classifier = _classifier(manifest, arrays, maker, labels)
-    model = Model(_text(manifest["name"]), recipe, preparation, classifier, taxonomy, golden, manifest["about"])
+    memory = _memory(_under(arrays, "memory/"), classifier)
+    model = Model(_text(manifest["name"]), recipe, preparation, classifier, taxonomy, golden, manifest["about"], memory)
     _check_shapes(model)
     return model
 
@@ -112,6 +113,18 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], mak
     bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.machines) for part in parts))
     _check_bank(bank)
     return bank
+
+
+def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory | None:
+    if not arrays:
+        return None
+    memory, n_rows, n_labels = Memory(**arrays), classifier.n_support, len(classifier.labels)
+    shapes = {name: array.shape[:1] for name, array in arrays.items()}
+    if set(shapes.values()) != {(n_rows,)} or memory.held_out.shape[1:] != (classifier.n_machines,):
+        raise ModelError(f"its memory has arrays of {shapes} for {n_rows} rows of the bank")
+    if memory.y.dtype.kind != "i" or (n_rows and not 0 <= memory.y.min() <= memory.y.max() < n_labels):
+        raise ModelError(f"its memory names labels beyond the {n_labels} there are")
+    return memory
 
 
 def _check_bank(bank: Bank) -> None:

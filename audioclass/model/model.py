@@ -5,18 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
 from audioclass.learning.classifier import Classifier
+from audioclass.learning.machines import Bank
 from audioclass.learning.preparation import Preparation
 from audioclass.model.golden import TOLERANCE, Golden
 from audioclass.taxonomy import Taxonomy
 
+if TYPE_CHECKING:  # training needs what prediction does not
+    from audioclass.learning.examples import Examples
+    from audioclass.learning.training import Training
+
 ROWS_TOGETHER = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What is remembered of the training examples that stand in the bank, so that a model can be added to.
+
+    For each row of the bank its label index, group and weight, and the held-out score of every dichotomy.
+    """
+
+    y: np.ndarray
+    groups: np.ndarray
+    weights: np.ndarray
+    held_out: np.ndarray
+
+    @classmethod
+    def of(cls, training: Training, examples: Examples) -> Memory | None:
+        """Of a training; None where machines have no rows to remember, as those over features."""
+        if not training.trained or not isinstance(training.classifier.machines, Bank):
+            return None
+        rows = np.unique(np.concatenate([result.machine.support for result in training.trained])).astype(int)
+        held_out = np.stack([result.held_out[rows] for result in training.trained], axis=1).astype(np.float32)
+        return cls(examples.y[rows], examples.groups[rows], examples.weights[rows], held_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +60,7 @@ class Model:
     taxonomy: Taxonomy
     golden: Golden
     about: Mapping[str, Any] = field(default_factory=dict)
+    memory: Memory | None = None
 
     @classmethod
     def of(
@@ -43,11 +71,12 @@ class Model:
         classifier: Classifier,
         taxonomy: Taxonomy | None,
         about: Mapping[str, Any],
+        memory: Memory | None = None,
     ) -> Model:
         """A new model with its golden vectors; without a taxonomy the labels are one group."""
         taxonomy = taxonomy or Taxonomy.of(list(classifier.labels))
         empty = Golden(np.empty((0, preparation.n_features), np.float32), np.empty((0, len(classifier.labels))))
-        model = cls(name, recipe, _single(preparation), classifier.in_single, taxonomy, empty, about)
+        model = cls(name, recipe, _single(preparation), classifier.in_single, taxonomy, empty, about, memory)
         return replace(model, golden=Golden.of(recipe, model.posteriors_of))
 
     @property

@@ -60,6 +60,8 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     """Every array under its name."""
     arrays = {f"preparation/{name}": array for name, array in model.preparation.arrays().items()}
     arrays |= {"golden/features": model.golden.X, "golden/posteriors": model.golden.P}
+    if model.memory is not None:
+        arrays |= {f"memory/{name}": array for name, array in vars(model.memory).items()}
     machines = model.classifier.machines
     if not isinstance(machines, Bank):
         for number, machine in enumerate(machines):

@@ -1,0 +1,117 @@
+"""`audioclass model show|verify|card` and `audioclass calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from audioclass.cli import screen
+from audioclass.cli.options import Gathering, Json, grouped
+from audioclass.errors import ModelError
+
+if TYPE_CHECKING:
+    from audioclass.model.model import Model
+
+app = typer.Typer(
+    name="model",
+    help="Look at a model file: what it knows, whether it still computes what it did, its card.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a shipped model.")]
+CALIBRATE_EXAMPLES = screen.examples("audioclass calibrate broadcast.audioclass local/ -o local.audioclass")
+
+
+@app.command(epilog=screen.examples("audioclass model show birds.audioclass", "audioclass model show broadcast"))
+def show(model: ModelPath, json: Json = False) -> None:
+    """Labels, tree, machines, report and provenance of a model."""
+    from audioclass.model.saving import manifest_of
+
+    loaded = _load(model)
+    if json:
+        screen.out_json(manifest_of(loaded))
+        return
+    screen.out(_summary(loaded))
+    screen.out("")
+    screen.out(loaded.taxonomy.draw())
+
+
+@app.command(epilog=screen.examples("audioclass model verify birds.audioclass"))
+def verify(model: ModelPath, json: Json = False) -> None:
+    """Recompute the golden posteriors: from a signal that we generate, through features, to the last digit."""
+    from audioclass.model.golden import TOLERANCE
+
+    loaded = _load(model, verify=False)
+    drift = loaded.drift()
+    if json:
+        screen.out_json({"model": model, "drift": drift, "tolerance": TOLERANCE, "steady": drift <= TOLERANCE})
+    else:
+        screen.out(f"{model}: golden posteriors differ by {drift:.2g}; up to {TOLERANCE:g} is rounding")
+    if drift > TOLERANCE:
+        raise ModelError(f"{model}: drifts by {drift:.2g} on this machine; train it again or use the versions it names")
+
+
+@app.command(epilog=screen.examples("audioclass model card birds.audioclass > CARD.md"))
+def card(model: ModelPath) -> None:
+    """A readable card in Markdown."""
+    from audioclass.model.card import card_of
+
+    screen.out(card_of(_load(model)).rstrip())
+
+
+@grouped
+def calibrate(
+    model: ModelPath,
+    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A few labelled recordings of every label.")],
+    gathering: Gathering,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The new model file (MODEL-calibrated.audioclass).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Fit only the calibration of a model anew, from local recordings; its machines stay as they are.
+
+    Says what the log-loss on held-out groups was before, and is after.
+    """
+    from audioclass.engine import updating
+    from audioclass.model.saving import SUFFIX, save_model
+
+    output = output or Path(f"{Path(model).stem}-calibrated{SUFFIX}")
+    screen.check_place(output)
+    with screen.stages() as progress:
+        made = updating.calibrate(model, corpus, progress=progress, **gathering.options)
+    save_model(made.model, output)
+    before, after = made.log_loss_before, made.log_loss_after
+    if json:
+        screen.out_json(
+            {"model": str(output), "log_loss_before": before, "log_loss_after": after if after == after else None}
+        )
+    else:
+        screen.out(f"{output}: log-loss {before:.3f} before, {after:.3f} after, on groups that were held out")
+    if not after < before:
+        screen.warn("the new calibration is no better than the old one on recordings that it did not see")
+
+
+def _load(model: str, *, verify: bool = True) -> Model:
+    from audioclass.engine.models import load_model
+
+    return load_model(model, verify=verify)
+
+
+def _summary(model: Model) -> str:
+    about, classifier = model.about, model.classifier
+    report = about.get("report", {}).get("grouped", {})
+    main = next(iter(report.values()), {})
+    lines = [
+        f"{model.name}: {len(model.labels)} labels, {classifier.n_machines} machines over {classifier.n_support} rows",
+        f"strategy {classifier.strategy.name}, recipe {model.recipe.name} ({len(model.recipe.columns)} features),"
+        f" windows of {model.recipe.window:g} s every {model.recipe.window_hop:g} s",
+    ]
+    if main:
+        figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
+        lines.append(f"held out by group, per {next(iter(report))}: {figures}")
+    made = about.get("versions", {})
+    lines.append("made with " + ", ".join(f"{name} {version}" for name, version in made.items()))
+    return "\n".join(lines)
