@@ -55,7 +55,7 @@ class Answers:
         """With what is not given filled in: the most probable label, weight 1, files as groups or each its own."""
         P = np.asarray(P, float)
         _check_posteriors(P, labels)
-        names = groups if groups is not None else files or np.arange(len(P))
+        names = groups if groups is not None else files if len(files) else np.arange(len(P))
         return cls(
             tuple(labels),
             np.asarray(y),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -47,7 +48,6 @@ class _Contest:
     """What all systems answered, gathered by recording, and the fold of each answer."""
 
     answers: Mapping[str, Answers]
-    measures: Mapping[str, Measures]
     folds: np.ndarray
     measure: str
 
@@ -60,19 +60,24 @@ class _Contest:
         if one.files:
             folds = folds[[rows[0] for rows in one.recordings()]]
             systems = {name: answers.per_recording(pool) for name, answers in systems.items()}
-        contest = cls(systems, {name: summary_measures(each) for name, each in systems.items()}, folds, measure)
+        contest = cls(systems, folds, measure)
         known = next(iter(contest.values().values()))
         if measure not in known:
             raise ValueError(f"unknown measure {measure!r}; known: {', '.join(known)}")
         return contest
 
+    @cached_property
+    def judges(self) -> dict[str, Measures]:
+        """What gives the measure compared by, for any multiplicities of the answers, of each system."""
+        return {name: summary_measures(each, only={self.measure}) for name, each in self.answers.items()}
+
     def values(self) -> dict[str, dict[str, float]]:
         """Every measure of each system over all answers."""
-        return {name: each(np.ones(len(self.folds))) for name, each in self.measures.items()}
+        return {name: summary_measures(each)(np.ones(len(each))) for name, each in self.answers.items()}
 
     def scores(self) -> np.ndarray:
         """The measure compared by, (n_folds, n_systems)."""
-        columns = self.measures.values()
+        columns = self.judges.values()
         return np.array(
             [[each(self.folds == fold)[self.measure] for each in columns] for fold in np.unique(self.folds)]
         )
@@ -95,7 +100,7 @@ class _Contest:
 
     def _differences(self, multiplicities: np.ndarray) -> dict[tuple[str, str], float]:
         """First minus second of each pair; one drawing serves all systems."""
-        values = {name: each(multiplicities)[self.measure] for name, each in self.measures.items()}
+        values = {name: each(multiplicities)[self.measure] for name, each in self.judges.items()}
         return {(one, other): values[one] - values[other] for one, other in combinations(values, 2)}
 
     def _tests(self, one: str, other: str, differences: np.ndarray) -> dict[str, Verdict]:

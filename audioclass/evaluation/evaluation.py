@@ -72,7 +72,7 @@ def evaluate(
     answers = Answers.of(labels, y, P, groups, files=files, segments=segments, weights=weights, decisions=decisions)
     _check_paths(paths, answers.labels)
     windows = view_of(answers, "window", paths, resampling, most_mistakes)
-    together = answers.per_recording(pool) if files else None
+    together = answers.per_recording(pool) if answers.files else None
     recordings = view_of(together, "recording", paths, resampling, most_mistakes) if together else None
     return Evaluation(answers.labels, windows, recordings, resampling)
 

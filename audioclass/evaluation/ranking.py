@@ -34,33 +34,14 @@ class Roc:
         return Roc(x[kept], y[kept], self.thresholds[kept])
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """Examples by falling score, sorted once for any number of weightings."""
-
-    order: np.ndarray
-    positive: np.ndarray
-    ends: np.ndarray
-    thresholds: np.ndarray
-
-    @classmethod
-    def of(cls, scores: np.ndarray, positive: np.ndarray) -> Ranking:
-        """`positive` is true for the examples that should come first."""
-        order = np.argsort(-np.asarray(scores, float), kind="stable")
-        falling = np.asarray(scores, float)[order]
-        ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True)[: len(order)])
-        return cls(order, np.asarray(positive, bool)[order], ends, falling[ends])
-
-    def curve(self, weights: np.ndarray | None = None) -> Roc:
-        """The curve when each example counts as much as its weight."""
-        weights = np.ones(len(self.order)) if weights is None else np.asarray(weights, float)[self.order]
-        hits, alarms = _rising(weights * self.positive, self.ends), _rising(weights * ~self.positive, self.ends)
-        return Roc(_share(alarms), _share(hits), np.concatenate([[np.inf], self.thresholds]))
-
-
 def roc_curve(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> Roc:
-    """The receiver operating characteristic of one score."""
-    return Ranking.of(scores, positive).curve(weights)
+    """The receiver operating characteristic of one score; `positive` are the examples that should come first."""
+    order = np.argsort(-scores, kind="stable")
+    falling, positive = scores[order], np.asarray(positive, bool)[order]
+    weights = np.ones(len(order)) if weights is None else np.asarray(weights, float)[order]
+    ends = np.flatnonzero(np.append(falling[1:] != falling[:-1], True)[: len(order)])
+    hits, alarms = _rising(weights * positive, ends), _rising(weights * ~positive, ends)
+    return Roc(_share(alarms), _share(hits), np.concatenate([[np.inf], falling[ends]]))
 
 
 def auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> float:
@@ -68,9 +49,47 @@ def auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = N
     return roc_curve(scores, positive, weights).area
 
 
+@dataclass(frozen=True, eq=False)
+class LabelRankings:
+    """Examples by falling posterior of each label, sorted once for any number of weightings.
+
+    Column k of `order` and `negative` belongs to label k; `before` and `after` are where the examples that tie with
+    example i in the column of its own label begin and end.
+    """
+
+    y: np.ndarray
+    order: np.ndarray
+    negative: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+
+    @classmethod
+    def of(cls, P: np.ndarray, y: np.ndarray) -> LabelRankings:
+        """Rankings by posteriors `P` against the reference indices `y`."""
+        order = np.argsort(-P, axis=0, kind="stable")
+        before, after = np.zeros((2, len(y)), int)
+        for label in range(P.shape[1]):
+            mine, column = y == label, -P[:, label]
+            before[mine] = np.searchsorted(column[order[:, label]], column[mine], "left")
+            after[mine] = np.searchsorted(column[order[:, label]], column[mine], "right")
+        return cls(y, order, y[order] != np.arange(P.shape[1]), before, after)
+
+    def areas(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """Area of each label against all others, (n_labels,); NaN for a label without examples or without others."""
+        weights = np.ones(len(self.y)) if weights is None else np.asarray(weights, float)
+        n, n_labels = self.order.shape
+        rising = np.zeros((n + 1, n_labels))
+        np.cumsum(weights[self.order] * self.negative, axis=0, out=rising[1:])
+        others = rising[-1]
+        beaten = others[self.y] - (rising[self.before, self.y] + rising[self.after, self.y]) / 2
+        hits = np.bincount(self.y, weights * beaten, n_labels)
+        pairs = np.bincount(self.y, weights, n_labels) * others
+        return np.divide(hits, pairs, where=pairs > 0, out=np.full(n_labels, np.nan))
+
+
 def label_aucs(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Area of each label against all others, (n_labels,); NaN for a label without examples or without others."""
-    return np.array([auc(P[:, label], y == label, weights) for label in range(P.shape[1])])
+    return LabelRankings.of(P, y).areas(weights)
 
 
 def one_vs_rest_auc(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from audioclass.evaluation.confusion import (
     weighted,
 )
 from audioclass.evaluation.hierarchy import ancestry, hierarchical_rates
-from audioclass.evaluation.ranking import Ranking
+from audioclass.evaluation.ranking import LabelRankings
 
 MEASURES = {
     "accuracy": "accuracy",
@@ -39,7 +39,9 @@ MEASURES = {
     "calibration_error": "calibration error, 15 bins",
     "largest_calibration_error": "largest gap of a bin",
 }
-LOWER_IS_BETTER = {"log_loss", "brier", "calibration_error", "largest_calibration_error"}
+OF_POSTERIORS = {"log_loss", "brier", "calibration_error", "largest_calibration_error"}
+OF_AREAS = {"auc_one_vs_rest"}
+LOWER_IS_BETTER = OF_POSTERIORS
 Measures = Callable[[np.ndarray], dict[str, float]]
 
 
@@ -57,12 +59,18 @@ def decision_measures(confusion: np.ndarray) -> dict[str, float]:
     }
 
 
-def summary_measures(answers: Answers, paths: Sequence[Sequence[str]] = ()) -> Measures:
+def summary_measures(
+    answers: Answers, paths: Sequence[Sequence[str]] = (), only: Collection[str] = MEASURES
+) -> Measures:
     """A function of multiplicities: every measure but the pairs' AUC when example i counts that often.
 
-    Multiplicities multiply the answers' own weights. What can be sorted, binned or logged beforehand is.
+    Multiplicities multiply the answers' own weights. What can be sorted, binned or logged beforehand is; kinds of
+    measures that `only` does not name are left out, for those who ask often.
     """
-    parts = [_decisions(answers, paths), _posteriors(answers), _areas(answers)]
+    wanted = set(only)
+    parts = [_decisions(answers, paths)] if wanted - OF_POSTERIORS - OF_AREAS else []
+    parts += [_posteriors(answers)] if wanted & OF_POSTERIORS else []
+    parts += [_areas(answers)] if wanted & OF_AREAS else []
 
     def measures(multiplicities: np.ndarray) -> dict[str, float]:
         weights = answers.weights * multiplicities
@@ -105,9 +113,9 @@ def _posteriors(answers: Answers) -> Measures:
 
 
 def _areas(answers: Answers) -> Measures:
-    rankings = [Ranking.of(answers.P[:, label], answers.y == label) for label in range(len(answers.labels))]
+    rankings = LabelRankings.of(answers.P, answers.y)
 
     def measures(weights: np.ndarray) -> dict[str, float]:
-        return {"auc_one_vs_rest": mean_of_defined(np.array([ranking.curve(weights).area for ranking in rankings]))}
+        return {"auc_one_vs_rest": mean_of_defined(rankings.areas(weights))}
 
     return measures

@@ -9,7 +9,7 @@ P = np.array([[0.6, 0.4], [0.9, 0.1], [0.2, 0.8]])
 
 
 def test_what_is_not_given_is_filled_in():
-    answers = Answers.of(("a", "b"), [0, 1, 1], P, files=("x.wav", "x.wav", "y.wav"))
+    answers = Answers.of(("a", "b"), [0, 1, 1], P, files=np.array(["x.wav", "x.wav", "y.wav"]))
     assert list(answers.estimated) == [0, 0, 1]
     assert list(answers.is_right) == [True, False, True]
     assert list(answers.weights) == [1, 1, 1]
