@@ -22,7 +22,7 @@ from audioclass_ensembles.labelled import (
     OfDichotomies,
     smoothed_log,
 )
-from audioclass_ensembles.trees import Trees
+from audioclass_ensembles.trees import Trees, candidates
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,8 @@ class Forest:
 
     def _grow_one(self, X: np.ndarray, examples: Labelled, bag: np.ndarray, seed: int) -> Any:
         rows = np.flatnonzero(bag)
-        wanted = self.n_candidates or int(np.ceil(np.sqrt(X.shape[1])))
         tree = self._tree(
-            max_features=min(wanted, X.shape[1]),
+            max_features=candidates(self.n_candidates, X.shape[1]),
             max_depth=self.max_depth,
             min_samples_leaf=self.min_leaf,
             random_state=seed,

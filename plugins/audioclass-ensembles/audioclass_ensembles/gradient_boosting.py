@@ -13,7 +13,7 @@ import numpy as np
 from audioclass import check_parameters, hookimpl, parameter
 from audioclass.contracts import DirectStrategy, Trainer
 from audioclass_ensembles.labelled import Arrays, Labelled, OfAllLabels, OfDichotomies
-from audioclass_ensembles.trees import Trees
+from audioclass_ensembles.trees import Trees, candidates
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,12 @@ class Boosting:
         from sklearn.ensemble import GradientBoostingClassifier
 
         X = np.ascontiguousarray(examples.X, np.float32)
-        wanted = self.n_candidates or int(np.ceil(np.sqrt(X.shape[1])))
         model = GradientBoostingClassifier(
             n_estimators=self.n_stages,
             learning_rate=self.learning_rate,
             max_depth=self.max_depth,
             subsample=self.subsample,
-            max_features=min(wanted, X.shape[1]),
+            max_features=candidates(self.n_candidates, X.shape[1]),
             random_state=int(examples.rng.integers(2**31)),
         ).fit(X, examples.y, sample_weight=examples.weights)
         return boosted_arrays(model, X)

@@ -17,7 +17,7 @@ from audioclass.contracts import DirectStrategy
 from audioclass_ensembles.forests import frequencies, mean_values
 from audioclass_ensembles.labelled import Arrays, Labelled, OfAllLabels
 from audioclass_ensembles.rounds import TINY, Round, boost
-from audioclass_ensembles.trees import Trees
+from audioclass_ensembles.trees import Trees, candidates
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,13 @@ class Samme(OfAllLabels):
 
     n_rounds: int = parameter(100, low=1, high=100_000, help="how many trees at most")
     max_depth: int = parameter(3, low=1, high=64, help="nodes from the root to a leaf; 1 is a stump")
+    n_candidates: int | None = parameter(None, low=1, help="features tried at a node (default: √d, rounded up)")
 
     __post_init__ = check_parameters
 
     def fit_labels(self, examples: Labelled) -> Arrays:
         """The trees, each leaf with the weight of its vote for each label."""
-        rounds = boost_trees(examples, self.n_rounds, self.max_depth)
+        rounds = boost_trees(examples, self.n_rounds, self.max_depth, self.n_candidates)
         if not rounds:
             warnings.warn("adaboost: no tree is better than chance, every score is the majority's", stacklevel=3)
             return _majority(examples).arrays
@@ -46,15 +47,17 @@ class Samme(OfAllLabels):
         return mean_values(trees, X) * len(trees.roots)
 
 
-def boost_trees(examples: Labelled, n_rounds: int, max_depth: int) -> list[Round[Any]]:
+def boost_trees(examples: Labelled, n_rounds: int, max_depth: int, n_candidates: int | None = None) -> list[Round[Any]]:
     """The rounds of all labels; a tree says the heaviest label of the leaf, the first of equal ones."""
     from sklearn.tree import DecisionTreeClassifier
 
     X = np.ascontiguousarray(examples.X, np.float32)
+    wanted = candidates(n_candidates, X.shape[1])
 
     def fit(w: np.ndarray) -> tuple[Any, np.ndarray]:
         seed = int(examples.rng.integers(2**31))
-        tree = DecisionTreeClassifier(max_depth=max_depth, random_state=seed).fit(X, examples.y, sample_weight=w)
+        tree = DecisionTreeClassifier(max_depth=max_depth, max_features=wanted, random_state=seed)
+        tree.fit(X, examples.y, sample_weight=w)
         return tree, tree.predict(X)
 
     return list(boost(examples.y, examples.weights, examples.n_labels, n_rounds, fit))

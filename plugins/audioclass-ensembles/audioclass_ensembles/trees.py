@@ -78,6 +78,11 @@ class Trees:
         return at.reshape(len(X), len(self.roots)) - n_inner
 
 
+def candidates(asked: int | None, n_features: int) -> int:
+    """How many features a node tries: as many as asked for and there are, else the square root of all, rounded up."""
+    return min(asked or int(np.ceil(np.sqrt(n_features))), n_features)
+
+
 def _numbers(is_leaf: Sequence[np.ndarray], n_inner: int) -> list[np.ndarray]:
     """The number that each node of each tree gets: inner nodes from 0 on, leaves from `n_inner` on."""
     everything = np.concatenate(is_leaf)

@@ -3,7 +3,7 @@ import pytest
 from audioclass_ensembles import trees as trees_module
 from audioclass_ensembles.forests import frequencies, mean_values
 from audioclass_ensembles.gradient_boosting import boosted_arrays, raw_scores
-from audioclass_ensembles.trees import Trees
+from audioclass_ensembles.trees import Trees, candidates
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
@@ -74,3 +74,8 @@ def test_rows_that_no_tree_counts_for_are_nan():
     means = mean_values(trees, X, counts)
     assert np.isnan(means[1:]).all()
     assert means[0].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("asked", "n_features", "tried"), [(None, 10, 4), (3, 10, 3), (50, 10, 10), (None, 1, 1)])
+def test_nodes_try_the_square_root_of_the_features(asked, n_features, tried):
+    assert candidates(asked, n_features) == tried
