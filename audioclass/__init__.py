@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` brings them
     from audioclass.engine import extract
+    from audioclass.engine.classifying import classify
+    from audioclass.engine.models import load_model
+    from audioclass.engine.training import train
     from audioclass.errors import AudioclassError
     from audioclass.estimator import AudioclassClassifier
     from audioclass.hookspecs import hookimpl
@@ -20,20 +23,26 @@ _HOMES = {
     "AudioclassError": "errors",
     "Taxonomy": "taxonomy",
     "check_parameters": "parameters",
+    "classify": "engine.classifying",
     "extract": "engine",
     "hookimpl": "hookspecs",
+    "load_model": "engine.models",
     "parameter": "parameters",
     "plugin_manager": "plugins.manager",
+    "train": "engine.training",
 }
 __all__ = [
     "AudioclassClassifier",
     "AudioclassError",
     "Taxonomy",
     "check_parameters",
+    "classify",
     "extract",
     "hookimpl",
+    "load_model",
     "parameter",
     "plugin_manager",
+    "train",
 ]
 
 

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from audioclass import __version__
-from audioclass.cli import corpus, evaluate, extract, models, plugins, screen, train
+from audioclass.cli import classify, corpus, evaluate, extract, models, plugins, screen, train
 from audioclass.errors import AudioclassError
 
 app = typer.Typer(
     name="audioclass",
     help="Recordings to time segments with calibrated posterior probabilities over a taxonomy of labels.",
-    epilog=screen.examples("audioclass plugins", "audioclass plugins --help")
+    epilog=screen.examples("audioclass classify talk.wav", "audioclass train corpus/", "audioclass plugins")
     + "\n\nExit codes: 0 done, 1 some of the work failed, 2 wrong use.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -30,6 +30,7 @@ app.command(
     )
 )(extract.extract)
 app.command(epilog=screen.examples("audioclass recipes", "audioclass recipes environment > mine.toml"))(extract.recipes)
+app.command(epilog=classify.EXAMPLES)(classify.classify)
 app.command(epilog=train.EXAMPLES)(train.train)
 app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command(epilog=evaluate.COMPARE_EXAMPLES)(evaluate.compare)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # training needs what prediction does not
     from audioclass.learning.examples import Examples
     from audioclass.learning.training import Training
 
-ROWS_TOGETHER = 4096
+ROWS_TOGETHER = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +93,21 @@ class Model:
         """Posteriors of the windows of a recording under the model's recipe."""
         return Posteriors(self.posteriors_of(features.X), self.labels, features.segments)
 
-    def posteriors_of(self, X: np.ndarray) -> np.ndarray:
-        """(n, n_labels) of rows of features, in float64; a row does not depend on the rows beside it."""
-        parts = [self._posteriors(X[i : i + ROWS_TOGETHER]) for i in range(0, len(X), ROWS_TOGETHER)]
+    def posteriors_of(self, X: np.ndarray, first: int = 0) -> np.ndarray:
+        """(n, n_labels) of rows of features, in float64; `first` is the place of the first row in its recording.
+
+        Rows are computed in batches of one size, each at the place that it has in its recording, so that its posteriors
+        are the same to the bit however many rows come with it.
+        """
+        X = np.asarray(X, np.float32)
+        parts, at = [], 0
+        while at < len(X):
+            place = (first + at) % ROWS_TOGETHER
+            batch = X[at : at + ROWS_TOGETHER - place]
+            padded = np.zeros((ROWS_TOGETHER, X.shape[1]), np.float32)
+            padded[place : place + len(batch)] = batch
+            parts.append(self._posteriors(padded)[place : place + len(batch)])
+            at += len(batch)
         return np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
 
     def scores_of(self, X: np.ndarray) -> np.ndarray:

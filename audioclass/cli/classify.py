@@ -1,0 +1,209 @@
+"""`audioclass classify`: recordings to segments with posteriors, on a terminal, in a pipe, to any format."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from audioclass.cli import screen
+from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
+from audioclass.cli.options import Jobs
+from audioclass.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from audioclass.data import Result
+    from audioclass.engine.batches import Outcome
+    from audioclass.engine.classifying import Reading
+    from audioclass.model.model import Model
+
+EXAMPLES = screen.examples(
+    "audioclass classify talk.wav",
+    "audioclass classify recordings/ -o segments.csv --jobs 0 --resume",
+    "audioclass classify talk.wav --model birds.audioclass --format textgrid -o talk.TextGrid",
+    "audioclass classify talk.wav --report talk.html",
+    "ffmpeg -i film.mkv -f wav - | audioclass classify -",
+    "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
+)
+
+
+def classify(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="A model file, or the name of a shipped one.")
+    ] = "broadcast",
+    format: Annotated[  # noqa: A002 (the name of the option)
+        str | None,
+        typer.Option(
+            "--format", "-f", help="csv, json, textgrid, …; see `audioclass plugins export`.", show_default=False
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here; the suffix tells the format.", show_default=False),
+    ] = None,
+    windows: Annotated[bool, typer.Option("--windows", help="Posteriors of every window instead of segments.")] = False,
+    smooth: Annotated[
+        str, typer.Option("--smooth", help="How windows agree: none, moving_average, median, hmm.")
+    ] = "hmm",
+    min_duration: Annotated[
+        float, typer.Option("--min-duration", min=0, help="Seconds of the shortest segment.")
+    ] = 0.0,
+    threshold: Annotated[
+        float,
+        typer.Option("--threshold", min=0, max=1, help="Below it say the group above the label, or unknown."),
+    ] = 0.0,
+    jobs: Jobs = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a batch that was stopped (with -o).")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write a page to look at and listen to (one recording).", show_default=False),
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Print segments of a live stream as they are final.")
+    ] = False,
+) -> None:
+    """Say what is heard when: segments with their label, posterior and the runner-up.
+
+    On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
+    its reason and costs only itself; the exit code is then 1. Formats that cannot carry probabilities leave them out:
+    audacity, dcase, elan, raven, rttm, srt, textgrid and webvtt.
+    """
+    from audioclass.engine.classifying import Reading, loaded
+
+    export = _export(format, output)
+    for place in (output, report):
+        if place is not None and str(place) != "-":
+            screen.check_place(place)
+    reading = Reading(smooth, min_duration, threshold, windows)
+    made = loaded(model)
+    if follow:
+        _follow(paths, made, reading)
+        return
+    if report is not None:
+        _classify_with_report(paths, made, reading, report, export, output)
+        return
+    _classify_all(paths, model, reading, export, output, jobs, resume)
+
+
+def _classify_all(
+    paths: Sequence[Path],
+    model: str,
+    reading: Reading,
+    export: Any,
+    output: Path | None,
+    jobs: int,
+    resume: bool,
+) -> None:
+    import os
+
+    from audioclass.engine import batches
+    from audioclass.engine.classifying import loaded
+    from audioclass.recordings import find_recordings
+
+    files = find_recordings(paths)
+    if not files:
+        raise UsageError(f"{', '.join(map(str, paths))}: no recordings found")
+    if resume and output is None:
+        raise UsageError("--resume needs -o: the ledger stands beside the output")
+    ledger = None if output is None else batches.Ledger(output, loaded(model), reading, resume=resume)
+    start, is_lined = time.perf_counter(), export is None and not sys.stdout.isatty()
+    done: dict[Path, Outcome] = {}
+    with screen.progress(len(files)) as show:
+        lines = InOrder(files) if is_lined else None
+        options = {"jobs": jobs or os.cpu_count() or 1, "ledger": ledger, "progress": show.inside}
+        for outcome in batches.classify_many(files, model, reading, **options):
+            done[outcome.path] = outcome
+            show.advance(outcome.path.name)
+            if lines is not None:
+                lines.take(outcome)
+    outcomes = [done[file] for file in files]
+    result = batches.joined(outcomes, loaded(model))
+    if export is not None:
+        _write(export, result, output)
+    elif not is_lined:
+        show_recordings(outcomes)
+    if ledger is not None:
+        ledger.close()
+    finish(outcomes, time.perf_counter() - start)
+
+
+def _follow(paths: Sequence[Path], model: Model, reading: Reading) -> None:
+    """Lines of a live stream, each flushed as soon as its segment is final."""
+    from audioclass.audio.blocks import read_blocks
+    from audioclass.engine.classifying import SHORT_BLOCK, listen
+    from audioclass.segmentation.results import result_of
+
+    if [str(path) for path in paths] != ["-"]:
+        raise UsageError("--follow reads a stream: give - as the path")
+    print_head()
+    sys.stdout.flush()
+    recipe = model.recipe
+    blocks = read_blocks("-", recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
+    for classified in listen(blocks, model, reading):
+        print_lines(result_of([("-", classified)], model.labels, model.taxonomy))
+        sys.stdout.flush()
+
+
+def _classify_with_report(
+    paths: Sequence[Path], model: Model, reading: Reading, report: Path, export: Any, output: Path | None
+) -> None:
+    from audioclass.engine.batches import Outcome
+    from audioclass.engine.classifying import hear
+    from audioclass.recordings import find_recordings
+    from audioclass.reports.listening import audio_address
+    from audioclass.reports.recording import recording_page
+    from audioclass.writing import write_beside
+
+    files = find_recordings(paths)
+    if len(files) != 1 or str(files[0]) == "-":
+        raise UsageError(f"--report shows one recording that is a file, {len(files)} were given")
+    with screen.progress(1) as show:
+        heard = hear(files[0], model, reading, progress=show.inside, with_waveform=True)
+    address = audio_address(files[0], report.resolve())
+    title = f"{files[0].name}: {', '.join(sorted({s.label for s in heard.result.segments}))}"
+    write_beside(report, recording_page(heard.result, heard.windows, heard.envelope, audio=address, title=title))
+    outcome = Outcome(files[0], heard.result, seconds=heard.seconds, seconds_taken=heard.seconds_taken)
+    if export is not None:
+        _write(export, heard.result, output)
+    elif sys.stdout.isatty():
+        show_recordings([outcome])
+    else:
+        print_head()
+        print_lines(heard.result)
+    screen.note(f"{report}: written")
+    finish([outcome], heard.seconds_taken)
+
+
+def _export(format: str | None, output: Path | None) -> Any:  # noqa: A002 (the name of the option)
+    """The export that was asked for, by name or by the suffix of the output; None for lines or a timeline."""
+    from audioclass.plugins.manager import plugin_manager
+
+    if format is None and output is None:
+        return None
+    manager = plugin_manager()
+    if format is not None:
+        return manager.make("export", format)
+    exports = [manager.make("export", offer.name) for offer in manager.offers("export")]
+    found = [export for export in exports if export.suffix.lower() == output.suffix.lower()]
+    if len(found) != 1:
+        known = ", ".join(sorted({f"{export.name} ({export.suffix})" for export in exports}))
+        raise UsageError(f"{output}: the suffix does not tell one format; name it with --format: {known}")
+    return found[0]
+
+
+def _write(export: Any, result: Result, output: Path | None) -> None:
+    from audioclass.writing import opened_beside
+
+    is_binary = getattr(export, "binary", False)
+    if output is None or str(output) == "-":
+        export.write(result, sys.stdout.buffer if is_binary else sys.stdout)
+        return
+    with opened_beside(output, "wb" if is_binary else "w") as stream:
+        export.write(result, stream)
+    screen.note(f"{output}: {len(result.segments)} segments as {export.name}")
