@@ -44,6 +44,11 @@ class Timeline:
         return lines + _legend(rows, names, width) if rows else []
 
 
+def print_timeline(result: Result) -> None:
+    """The timeline on standard output, as wide as the terminal."""
+    Console(markup=False, highlight=False).print(Timeline(result))
+
+
 def _track_lines(track: Track, names: Sequence[str], width: int, is_named: bool) -> list[Text]:
     end = max(row.end for row in track.rows)
     title = [Text(one_line(track.file), no_wrap=True, overflow="ellipsis")] if is_named else []

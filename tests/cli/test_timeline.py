@@ -5,7 +5,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from audioclass.cli.timeline import COLOURS, Timeline
+from audioclass.cli.timeline import COLOURS, Timeline, print_timeline
 from audioclass.data import Result, Segment
 
 
@@ -78,3 +78,8 @@ def test_groups_and_the_unknown_are_shown():
 @pytest.mark.parametrize("rows", [[], [("a.wav", 0, 0, "speech")]], ids=["no segments", "no duration"])
 def test_nothing_to_show_is_no_error(rows):
     assert len(Timeline(result_of(*rows)).lines(40)) == 3 * len(rows)
+
+
+def test_it_is_printed_on_standard_output(capsys):
+    print_timeline(ONE)
+    assert "speech" in capsys.readouterr().out
