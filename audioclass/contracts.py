@@ -276,6 +276,20 @@ class Decides(Protocol):
         """The index of the chosen label of each example, (n,)."""
 
 
+@runtime_checkable
+class HasNodes(Protocol):
+    """A strategy whose labels stand in a tree: groups have posteriors too, and an unsure row may be left at one."""
+
+    def nodes(self, plan: Plan) -> Sequence[tuple[int, ...]]:
+        """The labels of every node, the root first, groups before what is in them."""
+
+    def node_posteriors(self, plan: Plan, P: np.ndarray) -> np.ndarray:
+        """(n, n_nodes): the sum over its labels for each node."""
+
+    def back_off(self, plan: Plan, P: np.ndarray, threshold: float) -> np.ndarray:
+        """(n,): the deepest node on the most probable path whose posterior reaches the threshold, as an index."""
+
+
 class DirectStrategy(Named, Protocol):
     """Fits all labels at once instead of a plan of dichotomies; chosen by the same option as a strategy."""
 

@@ -1,106 +1,151 @@
-"""Additive form of a tree: every node has a machine against all the rest, and scores add up on the way to a label.
+"""Additive form of a tree: every node has a machine against all the rest, and scores add up over the nodes of a label.
 
-The score of a label is the weighted sum of the scores of the nodes on its way from the root, with one weight for each
-level, and a softmax over labels gives the posteriors. Without inner nodes that is one-vs-rest with a temperature. The
-level of a node is ⌈log2 of its number of labels⌉: leaves share a level however deep they lie, and so do pairs.
+The score of a label is its own machine's times the weight that all leaves share, and that of every group it is in times
+the group's own weight; a softmax over labels gives the posteriors. Without groups that is one-vs-rest with a
+temperature. Weights are at least 0 and have a price, so that groups that save too little held-out log-loss have weight
+0: they are as good as merged into the group above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
 from audioclass.contracts import Fitted
 from audioclass.problems import Dichotomy
-from audioclass.strategies.temperature import apply_temperature, fit_temperature
+from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
 from audioclass.strategies.trees import Branch
 from audioclass.strategies.weighted import Answers, distinct, oppose
 
-RIDGE = 1.0  # weight of the prior on level weights, in examples: one-vs-rest with a temperature, give or take 1
+RIDGE = 1.0  # examples' worth of a prior on all weights: one-vs-rest with a temperature, give or take 1
+
+Group = tuple[int, ...]
 
 
+@dataclass(frozen=True)
 class Additive:
-    """Scores of every node against the rest add up on the way down."""
+    """Scores of every node against the rest add up; `price` is what a group as heavy as the leaves must save.
+
+    It is a share of the held-out log-loss of the leaves alone.
+    """
+
+    price: float = 0.0
 
     def dichotomies(self, tree: Branch) -> tuple[Dichotomy, ...]:
         """Each node but the root against all other labels; the two children of a binary root share one."""
-        return distinct(oppose(*question) for node in tree.walk() if (question := _against_the_rest(tree, node)))
+        nodes = (node.labels for node in tree.walk() if len(node.labels) < len(tree.labels))
+        return distinct(_question(labels, len(tree.labels)) for labels in nodes)
 
     def fit(self, tree: Branch, answers: Answers, y: np.ndarray) -> Fitted:
-        """The weights of the levels, the largest level last."""
-        scores = np.stack([answers.scores @ level for level in level_maps(tree, answers)])
-        return {"levels": fit_levels(scores, y).tolist()}
+        """The weight of the leaves and those of the groups, in the order of `groups`."""
+        leaves = leaf_scores(answers)
+        T = fit_temperature(leaves, y)
+        names = groups(tree, answers)
+        if not names:
+            return {"leaves": 1 / T, "groups": []}
+        price = self.price * len(y) * log_loss(apply_temperature(leaves, T), y)
+        weights = fit_weights(_parts(names, leaves / T, group_scores(names, answers) / T), y, price) / T
+        return {"leaves": float(weights[0]), "groups": weights[1:].tolist()}
 
     def posteriors(self, tree: Branch, answers: Answers, fitted: Fitted) -> np.ndarray:
-        """A softmax of the weighted sum of levels; without fitted weights each has 1."""
-        maps = level_maps(tree, answers)
-        weights = np.asarray(fitted.get("levels", np.ones(len(maps))))
-        return apply_temperature(answers.scores @ np.tensordot(weights, maps, 1), 1.0)
+        """A softmax of the weighted sum; without fitted weights each has 1."""
+        names = groups(tree, answers)
+        weights = np.asarray(fitted.get("groups", np.ones(len(names))))
+        total = fitted.get("leaves", 1.0) * leaf_scores(answers)
+        if names:
+            total = total + (group_scores(names, answers) * weights) @ _members(names, answers.plan.n_labels)
+        return apply_temperature(total, 1.0)
+
+    def worthy(self, tree: Branch, answers: Answers, y: np.ndarray) -> list[Group]:
+        """The groups of a weight above 0."""
+        return list(compress(groups(tree, answers), self.fit(tree, answers, y)["groups"]))
 
 
-def level_maps(tree: Branch, answers: Answers) -> np.ndarray:
-    """(n_levels, n_dichotomies, n_labels): from scores of machines to sums over the nodes of a level on each way.
+def groups(tree: Branch, answers: Answers) -> list[Group]:
+    """The labels of each group of the tree that has a machine in the plan, each once.
 
-    A label with several leaves has the mean over the ways to them.
+    Of two groups that are the rest of each other only the first: the other would say the same.
     """
-    ways = list(tree.ways())
-    leaves = np.bincount([label for label, _ in ways])
-    levels = sorted({_level(node) for _, way in ways for node in way}) or [0]
-    maps = np.zeros((len(levels), len(answers.plan.dichotomies), len(leaves)))
-    for label, way in ways:
-        for node in way:
-            if question := _against_the_rest(tree, node):
-                dichotomy, is_positive = oppose(*question)
-                sign = 1 if is_positive else -1
-                maps[levels.index(_level(node)), answers.columns[dichotomy], label] += sign / leaves[label]
-    return maps
+    n_labels = len(tree.labels)
+    found: dict[frozenset[int], Group] = {}
+    for node in tree.walk():
+        if not 1 < len(node.labels) < n_labels or _question(node.labels, n_labels)[0] not in answers.columns:
+            continue
+        if frozenset(range(n_labels)) - set(node.labels) not in found:
+            found.setdefault(frozenset(node.labels), node.labels)
+    return list(found.values())
 
 
-def fit_levels(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weights (n_levels,), at least 0, of the lowest log-loss of softmax(Σ weight · scores), scores (n_levels, n, Q).
+def leaf_scores(answers: Answers) -> np.ndarray:
+    """(n, n_labels): each label against the rest; 0 where there is no other label."""
+    n_labels = answers.plan.n_labels
+    if n_labels == 1:
+        return np.zeros((len(answers.scores), 1))
+    return np.stack([answers.score((label,), _rest((label,), n_labels)) for label in range(n_labels)], axis=1)
 
-    The first level by itself has the temperature T of `fit_temperature`. The weights of all are drawn to that answer,
-    1/T for the first and 0 for the others, by a ridge of `RIDGE` examples in units of 1/T; the problem is convex and
-    each step of Newton's method is the best that keeps weights at 0 or above.
+
+def group_scores(names: Sequence[Group], answers: Answers) -> np.ndarray:
+    """(n, n_groups): each group against the rest."""
+    n_labels = answers.plan.n_labels
+    scores = [answers.score(labels, _rest(labels, n_labels)) for labels in names]
+    return np.stack(scores, axis=1) if scores else np.empty((len(answers.scores), 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What adds up to the score of one label: (n, m) values, and which of all weights each column has."""
+
+    values: np.ndarray
+    weights: np.ndarray
+
+
+def fit_weights(parts: Sequence[Part], y: np.ndarray, price: float) -> np.ndarray:
+    """Weights, at least 0, of the lowest log-loss of softmax(values · weights) over labels, with a price.
+
+    All but the first weight cost `price` each; a ridge of `RIDGE` draws to 1 for the first and 0 for the others. The
+    problem is convex, and each step of Newton's method is the best that keeps weights at 0 or above.
     """
-    T = fit_temperature(scores[0], y)
-    start = np.eye(len(scores))[0]
-    if len(scores) == 1:
-        return start / T
-    weights, scaled = start, scores / T
+    weights = np.eye(1 + max(int(part.weights.max()) for part in parts))[0]
+    prices = price * (1 - weights)
     for _ in range(100):
-        value, gradient, hessian = _levels_at(weights, start, scaled, y)
-        target = _lowest_from_zero_up(hessian, gradient - hessian @ weights)
+        value, gradient, hessian = _loss_at(weights, prices, parts, y)
+        target = lowest_from_zero_up(hessian, gradient - hessian @ weights)
         step = target - weights
         fall = -gradient @ step
-        if fall <= 1e-15 * max(value, 1):
-            return target / T
+        if fall <= 1e-14 * max(value, 1):
+            return target
         size = 1.0
-        while _levels_at(weights + size * step, start, scaled, y)[0] > value - 1e-4 * size * fall and size > 1e-9:
+        while _loss_at(weights + size * step, prices, parts, y)[0] > value - 1e-4 * size * fall and size > 1e-9:
             size /= 2
         weights = weights + size * step
-    return weights / T
+    return weights
 
 
-def _levels_at(
-    weights: np.ndarray, start: np.ndarray, scores: np.ndarray, y: np.ndarray
+def _loss_at(
+    weights: np.ndarray, prices: np.ndarray, parts: Sequence[Part], y: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-loss over all rows with its ridge, its gradient and its second derivatives by the weights."""
-    rows, total = np.arange(len(y)), np.tensordot(weights, scores, 1)
+    """Log-loss over all rows with price and ridge, its gradient and its second derivatives by the weights."""
+    total = np.stack([part.values @ weights[part.weights] for part in parts], axis=1)
     total -= total.max(axis=1, keepdims=True)
     P = np.exp(total)
     sums = P.sum(axis=1, keepdims=True)
     P /= sums
-    means = np.einsum("lnq,nq->ln", scores, P)
-    spread = ((scores - means[:, :, None]) * np.sqrt(P)).reshape(len(weights), -1)
-    away = weights - start
-    value = (np.log(sums[:, 0]) - total[rows, y]).sum() + RIDGE / 2 * (away**2).sum()
-    gradient = (means - scores[:, rows, y]).sum(axis=1) + RIDGE * away
-    return float(value), gradient, spread @ spread.T + RIDGE * np.eye(len(weights))
+    means, told = np.zeros((len(y), len(weights))), np.zeros(len(weights))
+    hessian = RIDGE * np.eye(len(weights))
+    for label, part in enumerate(parts):
+        shares = part.values * P[:, label : label + 1]
+        means[:, part.weights] += shares
+        hessian[np.ix_(part.weights, part.weights)] += part.values.T @ shares
+        told[part.weights] += part.values[y == label].sum(axis=0)
+    away = weights - np.eye(len(weights))[0]
+    value = (np.log(sums[:, 0]) - total[np.arange(len(y)), y]).sum() + RIDGE / 2 * (away**2).sum() + prices @ weights
+    return float(value), means.sum(axis=0) - told + RIDGE * away + prices, hessian - means.T @ means
 
 
-def _lowest_from_zero_up(H: np.ndarray, c: np.ndarray) -> np.ndarray:
+def lowest_from_zero_up(H: np.ndarray, c: np.ndarray) -> np.ndarray:
     """x ≥ 0 of the lowest ½x'Hx + c'x, H positive definite, by the active set of Lawson and Hanson."""
     x, is_free = np.zeros(len(c)), np.zeros(len(c), dtype=bool)
     for _ in range(10 * len(c)):
@@ -121,10 +166,24 @@ def _lowest_from_zero_up(H: np.ndarray, c: np.ndarray) -> np.ndarray:
     return x
 
 
-def _level(node: Branch) -> int:
-    return (len(node.labels) - 1).bit_length()
+def _parts(names: Sequence[Group], leaves: np.ndarray, grouped: np.ndarray) -> list[Part]:
+    """For each label its own score under weight 0, then those of its groups under theirs."""
+    members = _members(names, leaves.shape[1])
+    inside = [np.flatnonzero(column) for column in members.T]
+    return [
+        Part(np.column_stack([leaves[:, label], grouped[:, own]]), np.append(0, own + 1))
+        for label, own in enumerate(inside)
+    ]
 
 
-def _against_the_rest(tree: Branch, node: Branch) -> tuple[Sequence[int], Sequence[int]] | None:
-    rest = sorted(set(tree.labels) - set(node.labels))
-    return (node.labels, rest) if rest else None
+def _members(names: Sequence[Group], n_labels: int) -> np.ndarray:
+    """(n_groups, n_labels) of 0 and 1."""
+    return np.array([np.isin(np.arange(n_labels), labels) for labels in names], dtype=float).reshape(-1, n_labels)
+
+
+def _rest(labels: Sequence[int], n_labels: int) -> Group:
+    return tuple(sorted(set(range(n_labels)) - set(labels)))
+
+
+def _question(labels: Sequence[int], n_labels: int) -> tuple[Dichotomy, bool]:
+    return oppose(labels, _rest(labels, n_labels))

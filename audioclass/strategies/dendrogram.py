@@ -1,11 +1,12 @@
 """The hybrid dendrogram: a tree of groups of labels, learnt or given, with a binary machine or more at each node.
 
-Two forms. *Weighted*: a machine tells the children of a node apart, several are coupled where there are more than two
-children, and probabilities multiply on the way down (specification 7.5 and 7.6). *Additive*: every node, inner or leaf,
-has a machine against all the rest; the score of a label is the weighted sum of the scores on its way from the root,
-with one weight for each level, and a softmax over labels gives the posteriors. Without inner nodes that is one-vs-rest
-with a temperature. The level of a node is ⌈log2 of its number of labels⌉: leaves share a level however deep they
-lie, and so do pairs; in a balanced tree levels are depths.
+Two forms. *Additive* (`additive.py`): every node, inner or leaf, has a machine against all the rest; the score of a
+label is the weighted sum of its own and of those of its groups, and a softmax over labels gives the posteriors.
+*Weighted* (`weighted.py`): a machine tells the children of a node apart, several are coupled where there are more than
+two, and probabilities multiply on the way down (specification 7.5 and 7.6).
+
+A learnt tree is binary; merging a group into the one above it makes it hybrid. Merges are judged by held-out log-loss
+once all machines are trained, and the machines of merged groups dropped; or before, by heights or by separability.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,11 +22,14 @@ from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
-from audioclass.problems import Geometry, Plan
+from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies import trees
 from audioclass.strategies.additive import Additive
+from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors
+from audioclass.strategies.separability import separability
+from audioclass.strategies.temperature import log_loss
 from audioclass.strategies.trees import Branch
-from audioclass.strategies.weighted import SOLVERS, Answers, Weighted, greedy_path
+from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
 from audioclass.taxonomy import Taxonomy
 
 LEARNERS: Mapping[str, Callable[[np.ndarray], Branch]] = {
@@ -33,6 +37,8 @@ LEARNERS: Mapping[str, Callable[[np.ndarray], Branch]] = {
     "half": trees.halve,
     "greedy": trees.split_greedily,
 }
+HEIGHTS = (2.0, 0.98, 0.95, 0.9, 0.8, 0.6)  # of the merged trees that held-out log-loss chooses from in weighted form
+MOST_MACHINES = 4  # to a label: what such a tree may cost
 
 
 @dataclass(frozen=True)
@@ -45,10 +51,24 @@ class HybridDendrogram:
         choices=(*LEARNERS, "taxonomy"),
         help="a linkage of the distances between labels, half against half, greedy, or the given taxonomy",
     )
+    merge: str = parameter(
+        "held_out",
+        choices=("held_out", "height", "separability", "none"),
+        help="what says that a learnt group joins the one above it; held-out log-loss decides on trained machines",
+    )
+    price: float = parameter(
+        0.05,
+        low=0.0,
+        search=(0.0, 0.2),
+        help="share of the held-out log-loss that a group must save for a weight like that of the leaves",
+    )
     absorb: float = parameter(
         0.8,
         search=(0.5, 1.0),
         help="a group joins the one above it when at least so many times as high; above 1 none does, at 0 all do",
+    )
+    cuts: tuple[int, ...] = parameter(
+        (), low=2, help="keep only the groups of learnt trees cut into so many; empty: all"
     )
     below: str = parameter(
         "as given",
@@ -72,49 +92,144 @@ class HybridDendrogram:
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator
     ) -> Plan:
-        """The machines of the nodes; the tree is in the structure."""
-        tree = self.grow(labels, geometry, taxonomy)
-        return Plan(len(labels), self._form.dichotomies(tree), {"tree": tree.to_plain()})
+        """The machines of the nodes, of all trees that `prune` chooses from; those are in the structure."""
+        tree, given = self.grow(labels, geometry, taxonomy)
+        structure: dict[str, Any] = {"tree": tree.to_plain(), "given": given}
+        candidates = self._candidates(tree, given) if self._chooses else [tree]
+        if len(candidates) > 1:
+            structure["trees"] = [candidate.to_plain() for candidate in candidates]
+        return Plan(len(labels), self._machines(candidates), structure)
 
-    def grow(self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None) -> Branch:
-        """The tree; groups of a taxonomy are kept, learnt ones may be absorbed."""
+    def grow(
+        self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None
+    ) -> tuple[Branch, list[list[int]]]:
+        """The tree, and the labels of each group in it that was given: those are never merged."""
         D = np.sqrt(geometry.squared_distances)
         if self.tree != "taxonomy":
-            return self._learn(self.tree, D)
+            return self._merged(self._learn(self.tree, D), geometry, []), []
         if taxonomy is None:
             raise UsageError("hybrid_dendrogram: tree='taxonomy' needs a taxonomy, none is given")
-        given = trees.of_taxonomy(taxonomy, labels)
+        top = trees.of_taxonomy(taxonomy, labels)
+        given = [list(node.labels) for node in top.walk() if node.children]
         if self.below == "as given":
-            return trees.measure(given, D)
-        return trees.learn_below(given, D, partial(self._learn, self.below))
+            return trees.measure(top, D), given
+        return self._merged(trees.learn_below(top, D, partial(self._learn, self.below)), geometry, given), given
+
+    def prune(
+        self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
+    ) -> Plan:
+        """The plan without the groups that save too little held-out log-loss, or with the best of its trees."""
+        if self.merge != "held_out":
+            return plan
+        answers = Answers(plan, probabilities, scores)
+        tree = self._best(plan, answers, y) if "trees" in plan.structure else tree_of(plan)
+        if isinstance(self._form, Additive):
+            return self._without_idle(tree, answers, y)
+        return _smaller(plan, tree, self._form.dichotomies(tree))
 
     def fit_combination(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
     ) -> Fitted:
-        """Weights of levels in the additive form; temperatures of wide nodes solved by a softmax; else nothing."""
+        """Weights of leaves and groups in the additive form; temperatures of wide nodes solved by a softmax."""
         return self._form.fit(tree_of(plan), Answers(plan, probabilities, scores), y)
 
     def combine(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, counts: np.ndarray, fitted: Fitted
     ) -> np.ndarray:
-        """Posteriors of the leaves; those of inner nodes are their sums (`node_posteriors`)."""
+        """Posteriors of the leaves; those of inner nodes are their sums."""
         return self._form.posteriors(tree_of(plan), Answers(plan, probabilities, scores), fitted)
 
     def decide(self, plan: Plan, P: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """The label of the largest posterior, or the one at the end of the greedy path."""
         return P.argmax(axis=1) if self.decision == "label" else greedy_path(tree_of(plan), P)
 
+    def nodes(self, plan: Plan) -> list[tuple[int, ...]]:
+        """The labels of every node in the order of the tree."""
+        return [node.labels for node in tree_of(plan).walk()]
+
+    def node_posteriors(self, plan: Plan, P: np.ndarray) -> np.ndarray:
+        """(n, n_nodes): sums over leaves."""
+        return node_posteriors(tree_of(plan), P)
+
+    def back_off(self, plan: Plan, P: np.ndarray, threshold: float) -> np.ndarray:
+        """(n,): the node where a row is left that is not sure enough to go on."""
+        return deepest_nodes(tree_of(plan), P, threshold)
+
     @property
     def _form(self) -> Additive | Weighted:
-        return Additive() if self.form == "additive" else Weighted(SOLVERS[self.wide])
+        return Additive(self.price) if self.form == "additive" else Weighted(SOLVERS[self.wide])
+
+    @property
+    def _chooses(self) -> bool:
+        return self.form == "weighted" and self.merge == "held_out"
 
     def _learn(self, learner: str, D: np.ndarray) -> Branch:
-        return trees.absorb(LEARNERS[learner](D), self.absorb)
+        tree = LEARNERS[learner](D)
+        return trees.cut(tree, self.cuts) if self.cuts else tree
+
+    def _merged(self, tree: Branch, geometry: Geometry, given: Sequence[Sequence[int]]) -> Branch:
+        """The tree after the merges that need no machine."""
+        if self.merge == "height":
+            return _absorbed(tree, self.absorb, lambda node: node.height, given)
+        if self.merge == "separability":
+            return _absorbed(tree, self.absorb, partial(_clarity, geometry), given)
+        return tree
+
+    def _candidates(self, tree: Branch, given: Sequence[Sequence[int]]) -> list[Branch]:
+        """The tree itself, then with more and more groups merged while the machines of one are not too many."""
+        merged = [tree, *(_absorbed(tree, tau, lambda node: node.height, given) for tau in HEIGHTS)]
+        most = MOST_MACHINES * len(tree.labels)
+        return [tree, *(t for t in dict.fromkeys(merged) if t != tree and len(self._form.dichotomies(t)) <= most)]
+
+    def _machines(self, candidates: Sequence[Branch]) -> tuple[Dichotomy, ...]:
+        return tuple(dict.fromkeys(machine for tree in candidates for machine in self._form.dichotomies(tree)))
+
+    def _best(self, plan: Plan, answers: Answers, y: np.ndarray) -> Branch:
+        """The tree of the lowest held-out log-loss, the first of equals."""
+
+        def loss(tree: Branch) -> float:
+            return log_loss(self._form.posteriors(tree, answers, self._form.fit(tree, answers, y)), y)
+
+        return min(map(Branch.of_plain, plan.structure["trees"]), key=loss)
+
+    def _without_idle(self, tree: Branch, answers: Answers, y: np.ndarray) -> Plan:
+        """Without the machines of groups of weight 0, and without those groups where they were learnt."""
+        n_labels = len(tree.labels)
+        worthy = {side for group in self._form.worthy(tree, answers, y) for side in _sides(group, n_labels)}
+        idle = {node.labels for node in tree.walk() if node.children} - worthy - {tree.labels}
+        given = {tuple(group) for group in answers.plan.structure["given"]}
+        machines = self._form.dichotomies(trees.merge(tree, lambda node, _: node.labels in idle))
+        return _smaller(answers.plan, trees.merge(tree, lambda node, _: node.labels in idle - given), machines)
 
 
 def tree_of(plan: Plan) -> Branch:
     """The tree in the structure of a plan."""
     return Branch.of_plain(plan.structure["tree"])
+
+
+def _absorbed(tree: Branch, tau: float, height: Callable[[Branch], float], given: Sequence[Sequence[int]]) -> Branch:
+    """The tree in which learnt groups join the one above them when at least τ times as high; τ > 1 is none."""
+    kept = set(map(tuple, given))
+
+    def joins(node: Branch, above: Branch) -> bool:
+        return node.labels not in kept and height(node) >= tau * height(above)
+
+    return tree if tau > 1 else trees.merge(tree, joins)
+
+
+def _clarity(geometry: Geometry, node: Branch) -> float:
+    return separability(geometry, [child.labels for child in node.children])
+
+
+def _sides(group: tuple[int, ...], n_labels: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """A group and the rest, which its machine serves as well."""
+    return group, tuple(sorted(set(range(n_labels)) - set(group)))
+
+
+def _smaller(plan: Plan, tree: Branch, machines: Sequence[Dichotomy]) -> Plan:
+    kept = set(machines)
+    structure = {"tree": tree.to_plain(), "given": plan.structure["given"]}
+    return Plan(plan.n_labels, tuple(d for d in plan.dichotomies if d in kept), structure)
 
 
 @hookimpl

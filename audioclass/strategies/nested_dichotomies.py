@@ -12,8 +12,9 @@ from audioclass.contracts import Fitted, Strategy
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
 from audioclass.problems import Geometry, Plan
+from audioclass.strategies.descent import weigh_down
 from audioclass.strategies.trees import Branch, random_tree
-from audioclass.strategies.weighted import BINARY, Answers, distinct, oppose, weigh_down
+from audioclass.strategies.weighted import BINARY, Answers, distinct, oppose
 from audioclass.taxonomy import Taxonomy
 
 

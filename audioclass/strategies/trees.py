@@ -153,17 +153,40 @@ def absorb(tree: Branch, tau: float) -> Branch:
 
     τ > 1 leaves the tree as it is, τ ≤ 0 leaves no group but the root (specification 7.5).
     """
-    if tau > 1 or not tree.children:
+    return tree if tau > 1 else merge(tree, lambda node, above: node.height >= tau * above.height)
+
+
+def merge(tree: Branch, joins: Callable[[Branch, Branch], bool]) -> Branch:
+    """The tree in which a group takes in the children of every group below it that joins it.
+
+    `joins` is asked of a group and of the one above it that stays.
+    """
+    if not tree.children:
         return tree
 
     def members(node: Branch) -> Iterator[Branch]:
         for child in node.children:
-            if child.children and child.height >= tau * tree.height:
+            if child.children and joins(child, tree):
                 yield from members(child)
             else:
-                yield absorb(child, tau)
+                yield merge(child, joins)
 
     return Branch.group(list(members(tree)), tree.height)
+
+
+def cut(tree: Branch, sizes: Sequence[int]) -> Branch:
+    """The tree with no groups but those of cuts into so many, each cut made where the tree is highest."""
+    kept = {node for size in sizes for node in _cut(tree, size)}
+    return merge(tree, lambda node, _: node not in kept)
+
+
+def _cut(tree: Branch, size: int) -> list[Branch]:
+    parts = [tree]
+    while len(parts) < size and any(part.children for part in parts):
+        highest = max((part for part in parts if part.children), key=lambda part: part.height)
+        parts.remove(highest)
+        parts += highest.children
+    return parts
 
 
 def learn_below(tree: Branch, D: np.ndarray, learn: Callable[[np.ndarray], Branch]) -> Branch:

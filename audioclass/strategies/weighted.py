@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -14,59 +14,9 @@ from audioclass.contracts import Fitted
 from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy, Plan
 from audioclass.strategies.coupling import SMALLEST, couple_wu_lin_weng, pair_matrix
+from audioclass.strategies.descent import weigh_down
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
 from audioclass.strategies.trees import Branch
-
-# --- posteriors on a tree -------------------------------------------------------------------------------------------
-
-
-def weigh_down(tree: Branch, shares: Callable[[Branch], np.ndarray], n_rows: int) -> np.ndarray:
-    """Posteriors (n_rows, n_labels) by successive weighting: what comes into a node is shared among its children.
-
-    `shares` gives (n_rows, n_children) for a group, rows summing to 1; a label has the sum over its leaves.
-    """
-    P = np.zeros((n_rows, tree.labels[-1] + 1))
-    left = [(tree, np.ones(n_rows))]
-    while left:
-        node, weight = left.pop()
-        if not node.children:
-            P[:, node.labels[0]] += weight
-            continue
-        left += zip(node.children, shares(node).T * weight, strict=True)
-    return P
-
-
-def node_posteriors(tree: Branch, P: np.ndarray) -> np.ndarray:
-    """(n, n_nodes): the sum over its labels for each node, in the order of `tree.walk()`."""
-    return np.stack([P[:, list(node.labels)].sum(axis=1) for node in tree.walk()], axis=1)
-
-
-def greedy_path(tree: Branch, P: np.ndarray) -> np.ndarray:
-    """The label (n,) at the end of the path that takes the child of the largest posterior at every node."""
-    found = np.empty(len(P), dtype=int)
-    left = [(tree, np.arange(len(P)))]
-    while left:
-        node, rows = left.pop()
-        if not node.children:
-            found[rows] = node.labels[0]
-            continue
-        sums = np.stack([P[np.ix_(rows, child.labels)].sum(axis=1) for child in node.children], axis=1)
-        chosen = sums.argmax(axis=1)
-        left += [(child, rows[chosen == i]) for i, child in enumerate(node.children)]
-    return found
-
-
-def deepest_node(tree: Branch, p: np.ndarray, threshold: float) -> Branch:
-    """The last node on the greedy path of one row whose posterior reaches the threshold; the root if none does."""
-    node = tree
-    while node.children:
-        sums = [p[list(child.labels)].sum() for child in node.children]
-        best = int(np.argmax(sums))
-        if sums[best] < threshold:
-            break
-        node = node.children[best]
-    return node
-
 
 # --- machines -------------------------------------------------------------------------------------------------------
 

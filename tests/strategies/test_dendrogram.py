@@ -2,28 +2,20 @@ import json
 
 import numpy as np
 import pytest
-import scipy.optimize
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
-from sklearn.linear_model import LogisticRegression
 
+from audioclass.contracts import HasNodes, Prunes
 from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy, Geometry, Plan
-from audioclass.strategies.additive import Additive, _levels_at, _lowest_from_zero_up, fit_levels
+from audioclass.strategies.additive import Additive
 from audioclass.strategies.dendrogram import LEARNERS, HybridDendrogram, tree_of
+from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors, weigh_down
 from audioclass.strategies.one_vs_one import OneVsOne
-from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
+from audioclass.strategies.temperature import fit_temperature, log_loss
 from audioclass.strategies.trees import Branch, absorb, agglomerate, random_tree
-from audioclass.strategies.weighted import (
-    SOLVERS,
-    Weighted,
-    deepest_node,
-    greedy_path,
-    node_posteriors,
-    oppose,
-    weigh_down,
-)
+from audioclass.strategies.weighted import SOLVERS, Weighted, oppose
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing import check_strategy
 
@@ -53,7 +45,7 @@ def planned(strategy, n_labels, seed=0):
 
 
 def plan_for(form, tree):
-    return Plan(len(tree.labels), form.dichotomies(tree), {"tree": tree.to_plain()})
+    return Plan(len(tree.labels), form.dichotomies(tree), {"tree": tree.to_plain(), "given": []})
 
 
 def posteriors_for(n_labels, seed=0, n=6):
@@ -76,21 +68,19 @@ def combined(strategy, plan, probabilities, fitted=None):
 # --- the contract
 
 
-@pytest.mark.parametrize("tree", LEARNERS)
 @pytest.mark.parametrize(
     "parameters",
     [
-        {},
-        {"absorb": 2.0, "decision": "path"},
-        {"form": "weighted"},
-        {"form": "weighted", "absorb": 2.0, "decision": "path"},
-        {"form": "weighted", "absorb": 0.6, "wide": "one_vs_rest"},
-        {"form": "weighted", "absorb": 0.6, "wide": "softmax"},
+        *({"tree": tree, "form": form} for tree in LEARNERS for form in ("additive", "weighted")),
+        {"merge": "none", "decision": "path"},
+        {"merge": "separability", "cuts": (2, 4)},
+        {"form": "weighted", "merge": "height", "absorb": 0.6, "wide": "one_vs_rest"},
+        {"form": "weighted", "wide": "softmax", "decision": "path"},
     ],
-    ids=str,
+    ids=lambda parameters: " ".join(map(str, parameters.values())),
 )
-def test_it_keeps_its_contract(tree, parameters):
-    check_strategy(HybridDendrogram(tree=tree, **parameters))
+def test_it_keeps_its_contract(parameters):
+    check_strategy(HybridDendrogram(**parameters))
 
 
 def test_renaming_labels_changes_nothing():
@@ -123,7 +113,7 @@ def test_six_labels_by_hand():
 @given(n_labels=st.integers(2, 15), seed=st.integers(0, 200))
 def test_a_binary_tree_of_consistent_machines_gives_back_the_posteriors(wide, n_labels, seed):
     P = posteriors_for(n_labels, seed)
-    strategy = HybridDendrogram(form="weighted", wide=wide, absorb=2.0)
+    strategy = HybridDendrogram(form="weighted", wide=wide, merge="none")
     plan = planned(strategy, n_labels, seed)
     np.testing.assert_allclose(combined(strategy, plan, perfect(plan, P)[0]), P, atol=1e-12)
 
@@ -132,7 +122,7 @@ def test_a_binary_tree_of_consistent_machines_gives_back_the_posteriors(wide, n_
 @given(n_labels=st.integers(2, 15), seed=st.integers(0, 200), tau=st.floats(0, 1))
 def test_so_does_a_tree_with_wide_nodes(wide, n_labels, seed, tau):
     P = posteriors_for(n_labels, seed)
-    strategy = HybridDendrogram(form="weighted", wide=wide, absorb=tau)
+    strategy = HybridDendrogram(form="weighted", wide=wide, merge="height", absorb=tau)
     plan = planned(strategy, n_labels, seed)
     np.testing.assert_allclose(combined(strategy, plan, perfect(plan, P)[0]), P, atol=1e-6)
 
@@ -154,7 +144,7 @@ def test_rows_sum_to_one_for_any_tree_and_any_machines(form, n_labels, seed, tau
 
 @given(st.integers(3, 9), st.integers(0, 100))
 def test_without_groups_it_is_coupled_one_vs_one(n_labels, seed):
-    strategy = HybridDendrogram(form="weighted", absorb=0.0)
+    strategy = HybridDendrogram(form="weighted", merge="height", absorb=0.0)
     plan, flat = planned(strategy, n_labels, seed), OneVsOne().plan(names(n_labels), None, None, None)
     assert plan.dichotomies == flat.dichotomies
     r = np.random.default_rng(seed).random((4, len(plan.dichotomies)))
@@ -178,7 +168,7 @@ def test_one_label_is_certain(form):
 
 
 def test_a_binary_tree_has_a_machine_fewer_than_labels():
-    assert len(planned(HybridDendrogram(form="weighted", absorb=2.0), 20).dichotomies) == 19
+    assert len(planned(HybridDendrogram(form="weighted", merge="none"), 20).dichotomies) == 19
 
 
 def test_machines_against_siblings_are_divided_by_their_sum():
@@ -240,151 +230,108 @@ def test_a_group_within_its_sibling_is_refused():
         FORMS["one_vs_one"].dichotomies(tree_from([[0, 1], [0, 1, 2]]))
 
 
-# --- the additive form
+# --- merging by held-out log-loss
 
 
-def scored(plan, n=300, noise=1.0, seed=0):
-    """Noisy scores of about ±1 from every machine, and labels."""
+def scored(plan, n=400, noise=1.0, seed=0, deaf=()):
+    """Labels, and held-out scores of about ±1 from every machine; those of the `deaf` dichotomies tell nothing."""
     rng = np.random.default_rng(seed)
     y = rng.integers(plan.n_labels, size=n)
-    sides = [
-        [(label in d.positive) * 1.0 - (label in d.negative) for d in plan.dichotomies]
-        for label in range(plan.n_labels)
-    ]
-    return np.array(sides)[y] + noise * rng.normal(size=(n, len(plan.dichotomies))), y
-
-
-@pytest.mark.parametrize("noise", [0.01, 1.0])
-def test_without_groups_it_is_one_vs_rest_with_a_temperature(noise):
-    strategy = HybridDendrogram(absorb=0.0)
-    plan = planned(strategy, 5)
-    scores, y = scored(plan, noise=noise)
-    fitted = strategy.fit_combination(plan, scores, scores, y, None)
-    against_rest = scores * [1 if len(d.positive) == 1 else -1 for d in plan.dichotomies]
-    order = np.argsort([min(d.positive, d.negative, key=len)[0] for d in plan.dichotomies])
-    T = fit_temperature(against_rest[:, order], y)
-    assert fitted == {"levels": [pytest.approx(1 / T)]}
-    P = strategy.combine(plan, scores, scores, None, fitted)
-    np.testing.assert_allclose(P, apply_temperature(against_rest[:, order], T), atol=1e-12)
-
-
-def test_every_node_has_a_machine_against_the_rest():
-    assert FORMS["additive"].dichotomies(SIX) == (
-        Dichotomy((0, 1, 2, 3), (4, 5)),  # and the other child of the root
-        Dichotomy((0, 1), (2, 3, 4, 5)),
-        Dichotomy((0,), (1, 2, 3, 4, 5)),
-        Dichotomy((0, 2, 3, 4, 5), (1,)),
-        Dichotomy((0, 1, 4, 5), (2, 3)),
-        Dichotomy((0, 1, 3, 4, 5), (2,)),
-        Dichotomy((0, 1, 2, 4, 5), (3,)),
-        Dichotomy((0, 1, 2, 3, 5), (4,)),
-        Dichotomy((0, 1, 2, 3, 4), (5,)),
+    sides = np.array(
+        [[(k in d.positive) * 1.0 - (k in d.negative) for d in plan.dichotomies] for k in range(plan.n_labels)]
     )
+    told = sides[y] * [d not in deaf for d in plan.dichotomies]
+    scores = told + noise * rng.normal(size=told.shape)
+    return 1 / (1 + np.exp(-2 * scores)), scores, y
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_it_has_fewer_machines_than_one_vs_one(seed):
-    for n_labels in (6, 10, 60):
-        assert len(planned(HybridDendrogram(absorb=2.0), n_labels, seed).dichotomies) == 2 * n_labels - 3
-
-
-def test_scores_add_up_on_the_way_by_hand():
-    plan = plan_for(FORMS["additive"], tree_from([[0, 1], 2, 3]))
-    machines = [Dichotomy((0, 1), (2, 3)), *(oppose((k,), set(range(4)) - {k})[0] for k in range(4))]
-    scores = np.empty((1, 5))
-    scores[0, [plan.dichotomies.index(d) for d in machines]] = 0.5, 1.0, -0.2, -0.3, -0.4
-    expected = np.exp([2 * 1.0 + 3 * 0.5, 2 * 0.2 + 3 * 0.5, 2 * 0.3, 2 * 0.4])  # 1, 2 and 3 are negative sides
-    P = HybridDendrogram().combine(plan, scores, scores, None, {"levels": [2.0, 3.0]})
-    np.testing.assert_allclose(P, [expected / expected.sum()])
-
-
-def test_two_labels_are_one_machine_in_the_additive_form_too():
+def test_a_group_that_tells_nothing_is_merged_and_its_machine_dropped():
     strategy = HybridDendrogram()
-    plan = planned(strategy, 2)
-    assert plan.dichotomies == (Dichotomy((0,), (1,)),)
-    P = strategy.combine(plan, np.empty((1, 1)), np.array([[0.4]]), None, {"levels": [1.5]})
-    np.testing.assert_allclose(P[0, 0], 1 / (1 + np.exp(-2 * 1.5 * 0.4)))
+    assert isinstance(strategy, Prunes)
+    plan, deaf = plan_for(FORMS["additive"], SIX), oppose((2, 3), (0, 1, 4, 5))[0]
+    kept = strategy.prune(plan, *scored(plan, deaf=[deaf]), np.ones(6))
+    assert set(plan.dichotomies) - set(kept.dichotomies) == {deaf}
+    assert [node.labels for node in tree_of(kept).walk() if len(node.labels) == 2] == [(0, 1), (4, 5)]
+
+
+def test_a_price_beyond_any_gain_leaves_one_vs_rest():
+    strategy, plan = HybridDendrogram(price=100.0), plan_for(FORMS["additive"], SIX)
+    kept = strategy.prune(plan, *scored(plan), np.ones(6))
+    assert kept.dichotomies == tuple(d for d in plan.dichotomies if 1 in (len(d.positive), len(d.negative)))
+    assert tree_of(kept).labels == tuple(range(6))
+    assert all(not child.children for child in tree_of(kept).children)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_levels_lower_the_log_loss_of_one_vs_rest(seed):
-    plan = plan_for(FORMS["additive"], SIX)
-    scores, y = scored(plan, seed=seed)
+def test_dropped_groups_change_no_posterior(seed):
     strategy = HybridDendrogram()
-    fitted = strategy.fit_combination(plan, scores, scores, y, None)
-    assert len(fitted["levels"]) == 3  # leaves; pairs; the four
-    leaves_only = {"levels": [1 / temperature_of_leaves(plan, scores, y), 0.0, 0.0]}
-    losses = [log_loss(strategy.combine(plan, scores, scores, None, fit), y) for fit in (fitted, leaves_only)]
-    assert losses[0] < losses[1] - 0.01
+    plan = planned(strategy, 9, seed)
+    probabilities, scores, y = scored(plan, seed=seed)
+    whole = strategy.combine(
+        plan, probabilities, scores, None, strategy.fit_combination(plan, probabilities, scores, y, None)
+    )
+    kept = strategy.prune(plan, probabilities, scores, y, None)
+    columns = plan.places(kept)
+    fitted = strategy.fit_combination(kept, probabilities[:, columns], scores[:, columns], y, None)
+    assert min(fitted["groups"], default=1) > 0
+    parts = strategy.combine(kept, probabilities[:, columns], scores[:, columns], None, fitted)
+    np.testing.assert_allclose(parts, whole, atol=1e-6)
 
 
-def temperature_of_leaves(plan, scores, y):
-    asked = [oppose((k,), set(range(plan.n_labels)) - {k}) for k in range(plan.n_labels)]
-    columns = [plan.dichotomies.index(dichotomy) for dichotomy, _ in asked]
-    return fit_temperature(scores[:, columns] * [1 if is_positive else -1 for _, is_positive in asked], y)
+def test_given_groups_stay_in_the_tree_without_their_machines():
+    strategy = HybridDendrogram(tree="taxonomy", price=100.0)
+    plan = strategy.plan(names(7), geometry(7), TAXONOMY, None)
+    kept = strategy.prune(plan, *scored(plan), np.ones(7))
+    assert tree_of(kept) == tree_of(plan)
+    assert len(kept.dichotomies) == 7
 
 
-def level_scores(n=200, n_labels=4, n_levels=3, seed=0):
-    """Scores of levels that tell something, one of them the wrong way round."""
-    rng = np.random.default_rng(seed)
-    y = rng.integers(n_labels, size=n)
-    told = np.array([1.0, 0.5, -0.5])[:n_levels, None, None]
-    return told * np.eye(n_labels)[y] + rng.normal(size=(n_levels, n, n_labels)), y
+@pytest.mark.parametrize("wide", SOLVERS)
+def test_the_weighted_form_takes_the_tree_of_the_lowest_held_out_log_loss(wide):
+    strategy = HybridDendrogram(form="weighted", wide=wide)
+    plan = planned(strategy, 8)
+    candidates = [Branch.of_plain(tree) for tree in plan.structure["trees"]]
+    assert tree_of(plan) == candidates[0]
+    assert len(candidates) > 1
+    probabilities, scores, y = scored(plan, noise=2.0)
+    kept = strategy.prune(plan, probabilities, scores, y, None)
+    losses = []
+    for tree in candidates:
+        alone = Plan(8, plan.dichotomies, {"tree": tree.to_plain()})
+        fitted = strategy.fit_combination(alone, probabilities, scores, y, None)
+        losses.append(log_loss(strategy.combine(alone, probabilities, scores, None, fitted), y))
+    assert tree_of(kept) == candidates[int(np.argmin(losses))]
+    assert kept.dichotomies == tuple(d for d in plan.dichotomies if d in FORMS[wide].dichotomies(tree_of(kept)))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_another_minimiser_finds_the_same_weights(seed):
-    scores, y = level_scores(seed=seed)
-    T = fit_temperature(scores[0], y)
-
-    def loss(weights):
-        P = apply_temperature(np.tensordot(weights / T, scores, 1), 1.0)
-        return len(y) * log_loss(P, y) + ((weights - [1, 0, 0]) ** 2).sum() / 2
-
-    found = scipy.optimize.minimize(loss, np.ones(3), bounds=[(0, None)] * 3, method="SLSQP", tol=1e-12)
-    weights = fit_levels(scores, y)
-    np.testing.assert_allclose(weights * T, found.x, atol=1e-4)
-    assert weights[2] == 0  # a level that misleads is not listened to
+@pytest.mark.parametrize("merge", ["height", "separability", "none"])
+def test_other_merges_leave_nothing_to_prune(merge):
+    strategy = HybridDendrogram(merge=merge)
+    plan = planned(strategy, 6)
+    assert strategy.prune(plan, *scored(plan), np.ones(6)) is plan
 
 
-@given(st.integers(1, 8), st.integers(0, 1000))
-def test_scipy_finds_the_same_lowest_point_from_zero_up(n, seed):
-    rng = np.random.default_rng(seed)
-    A, b = rng.normal(size=(n + 2, n)), rng.normal(size=n + 2)
-    np.testing.assert_allclose(_lowest_from_zero_up(A.T @ A, -A.T @ b), scipy.optimize.nnls(A, b)[0], atol=1e-8)
+# --- merging by geometry
 
 
-@given(st.integers(0, 100))
-def test_derivatives_agree_with_differences(seed):
-    scores, y = level_scores(20, seed=seed)
-    weights, start = np.random.default_rng(seed).random(3), np.eye(3)[0]
-    _, gradient, hessian = _levels_at(weights, start, scores, y)
-    above, below = ([_levels_at(weights + h * e, start, scores, y) for e in np.eye(3)] for h in (1e-5, -1e-5))
-    pairs = list(zip(above, below, strict=True))
-    np.testing.assert_allclose(gradient, [(a[0] - b[0]) / 2e-5 for a, b in pairs], atol=1e-6)
-    np.testing.assert_allclose(hessian, [(a[1] - b[1]) / 2e-5 for a, b in pairs], atol=1e-6)
+def test_separability_merges_a_split_as_clear_as_the_one_above():
+    points = np.array([0.0, 0.1, 5.0, 10.0])  # 0 and 1 lie together; the others are apart alike
+    squared = (points[:, None] - points) ** 2
+    place = Geometry(np.full(4, 5), squared, np.full(4, 0.01))
+    strategy = HybridDendrogram(merge="separability", absorb=0.2)
+    assert [child.labels for child in strategy.grow(names(4), place, None)[0].children] == [(0, 1), (2,), (3,)]
 
 
-def test_scikit_learn_finds_the_same_two_weights_for_two_labels():
-    scores, y = level_scores(3000, 2, 2)
-    margins = (scores[:, :, 1] - scores[:, :, 0]).T
-    expected = LogisticRegression(C=1e6, fit_intercept=False, tol=1e-10).fit(margins, y).coef_[0]
-    np.testing.assert_allclose(fit_levels(scores, y), expected, rtol=5e-3)  # a ridge of one example in 3000
+@pytest.mark.parametrize(("absorb", "n_groups"), [(2.0, 8), (0.0, 1)])
+def test_separability_has_the_two_ends_of_heights(absorb, n_groups):
+    tree, _ = HybridDendrogram(merge="separability", absorb=absorb).grow(names(9), geometry(9), None)
+    assert sum(1 for node in tree.walk() if node.children) == n_groups
 
 
-@settings(max_examples=20)
-@given(st.floats(1e-3, 1e3), st.integers(0, 20))
-def test_a_factor_on_the_scores_divides_the_weights(c, seed):
-    scores, y = level_scores(60, seed=seed)
-    np.testing.assert_allclose(c * fit_levels(c * scores, y), fit_levels(scores, y), rtol=1e-9, atol=1e-12)
-
-
-def test_scores_that_are_always_right_have_finite_weights():
-    plan = plan_for(FORMS["additive"], SIX)
-    scores, y = scored(plan, 30, noise=0.0)
-    weights = HybridDendrogram().fit_combination(plan, scores, scores, y, None)["levels"]
-    assert np.isfinite(weights).all()
-    assert max(weights) < 10
+def test_cuts_keep_their_groups_only():
+    tree, _ = HybridDendrogram(merge="none", cuts=(2, 5)).grow(names(12), geometry(12), None)
+    assert len(tree.children) == 2
+    assert sum(max(len(child.children), 1) if child.children else 1 for child in tree.children) == 5
 
 
 # --- growing
@@ -408,14 +355,14 @@ TAXONOMY = Taxonomy.of({"animal": [f"label {i}" for i in (0, 3, 5, 6)], "machine
 
 
 def test_a_taxonomy_is_taken_as_given():
-    strategy = HybridDendrogram(tree="taxonomy", absorb=0.0)
+    strategy = HybridDendrogram(tree="taxonomy", merge="height", absorb=0.0)
     tree = tree_of(strategy.plan(names(7), geometry(7), TAXONOMY, None))
     assert [child.labels for child in tree.children] == [(0, 3, 5, 6), (1, 2, 4)]
     assert [len(child.children) for child in tree.children] == [4, 3]
 
 
 def test_a_taxonomy_is_divided_further_below():
-    strategy = HybridDendrogram(tree="taxonomy", below="half", absorb=2.0)
+    strategy = HybridDendrogram(tree="taxonomy", below="half", merge="none")
     tree = tree_of(strategy.plan(names(7), geometry(7), TAXONOMY, None))
     assert [child.labels for child in tree.children] == [(0, 3, 5, 6), (1, 2, 4)]
     assert all(len(node.children) in (0, 2) for node in tree.walk())
@@ -485,5 +432,26 @@ def test_hard_nodes_make_the_path_the_posterior(n_labels, seed):
     ],
 )
 def test_an_unsure_row_backs_off_to_a_group(threshold, labels):
-    p = np.array([0.45, 0.25, 0.1, 0.1, 0.06, 0.04])
-    assert deepest_node(SIX, p, threshold).labels == labels
+    P = np.array([[0.45, 0.25, 0.1, 0.1, 0.06, 0.04], [0, 0, 0, 0, 0, 1.0]])
+    strategy, plan = HybridDendrogram(), plan_for(FORMS["additive"], SIX)
+    nodes = strategy.nodes(plan)
+    unsure, sure = strategy.back_off(plan, P, threshold)
+    assert nodes[unsure] == labels
+    assert nodes[sure] == ((5,) if threshold <= 1 else tuple(range(6)))
+
+
+@given(st.integers(2, 12), st.integers(0, 100), st.floats(0.501, 1))
+def test_above_one_half_it_is_the_deepest_of_all_that_reach_it(n_labels, seed, threshold):
+    tree, P = random_tree(n_labels, np.random.default_rng(seed)), posteriors_for(n_labels, seed) ** 4
+    P /= P.sum(axis=1, keepdims=True)
+    sizes = np.array([len(node.labels) for node in tree.walk()])
+    reached = node_posteriors(tree, P) >= threshold
+    smallest = np.where(reached, sizes, n_labels).min(axis=1)
+    np.testing.assert_array_equal(sizes[deepest_nodes(tree, P, threshold)], smallest)
+
+
+def test_its_nodes_stand_in_the_order_of_their_posteriors():
+    strategy, plan, P = HybridDendrogram(), plan_for(FORMS["additive"], SIX), posteriors_for(6)
+    assert isinstance(strategy, HasNodes)
+    for labels, posterior in zip(strategy.nodes(plan), strategy.node_posteriors(plan, P).T, strict=True):
+        np.testing.assert_allclose(posterior, P[:, list(labels)].sum(axis=1))

@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audioclass.problems import Geometry
+from audioclass.strategies.separability import separability
+
+
+def examples(seed, n_labels=5):
+    rng = np.random.default_rng(seed)
+    y = np.append(np.arange(n_labels), rng.integers(n_labels, size=40))
+    return rng.normal(size=(len(y), 3)) + 2 * rng.normal(size=(n_labels, 3))[y], y
+
+
+@given(st.integers(0, 200), st.sampled_from([[(0,), (1,)], [(0, 1), (2, 3, 4)], [(0, 3), (1,), (2, 4)]]))
+def test_it_is_the_ratio_of_scatters_in_the_space_of_the_examples(seed, groups):
+    X, y = examples(seed)
+    parts = [X[np.isin(y, group)] for group in groups]
+    centre = np.concatenate(parts).mean(axis=0)
+    within = sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts)
+    between = sum(len(part) * ((part.mean(axis=0) - centre) ** 2).sum() for part in parts)
+    assert separability(Geometry.of_gram(X @ X.T, y, 5), groups) == pytest.approx(between / within)
+
+
+def test_labels_without_width_are_infinitely_apart():
+    still = Geometry(np.ones(2), np.array([[0, 1.0], [1.0, 0]]), np.zeros(2))
+    assert separability(still, [(0,), (1,)]) == float("inf")
+    assert separability(Geometry(np.ones(2), np.zeros((2, 2)), np.zeros(2)), [(0,), (1,)]) == 0
