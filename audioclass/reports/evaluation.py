@@ -1,0 +1,126 @@
+"""An evaluation as one page: how good, how sure, where it goes wrong, and what that sounds like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from audioclass.evaluation.evaluation import Evaluation
+from audioclass.evaluation.forms import shown, shown_interval
+from audioclass.evaluation.summary import MEASURES
+from audioclass.evaluation.views import LABEL_MEASURES, View
+from audioclass.markup import element, embedded_json, escape, page
+from audioclass.reports.charts import SMALL, confusion_table, count, reliability_chart, roc_chart
+from audioclass.reports.look import STYLE, cell, facts, figure, row_head, table
+from audioclass.reports.players import AudioLink, mistakes_table
+from audioclass.writing import write_beside
+
+UNDEFINED = "nothing to divide by: shown as 0, measured it was not"
+
+
+def write_evaluation(
+    path: Path,
+    evaluation: Evaluation,
+    *,
+    title: str = "Evaluation",
+    notes: Mapping[str, str] | None = None,
+    drawing: str = "",
+    audio: AudioLink | None = None,
+) -> None:
+    """Write `evaluation_page` to a file, whole or not at all."""
+    write_beside(path, evaluation_page(evaluation, title=title, notes=notes, drawing=drawing, audio=audio))
+
+
+def evaluation_page(
+    evaluation: Evaluation,
+    *,
+    title: str = "Evaluation",
+    notes: Mapping[str, str] | None = None,
+    drawing: str = "",
+    audio: AudioLink | None = None,
+) -> str:
+    """A page that needs no network; its numbers also stand in it as JSON, in the element `evaluation`.
+
+    `notes` say what was evaluated and how; `drawing` is the SVG of a tree of labels; `audio` gives the address of a
+    recording for its player.
+    """
+    main, *others = evaluation.views
+    body = [
+        element("h1", escape(title)),
+        element("p", escape(_about(evaluation)), class_="about"),
+        facts(notes or {}),
+        element("h2", "Measures") + summary_table(evaluation),
+        element("h2", "Tree of labels") + element("div", drawing, class_="wide tree") if drawing else "",
+        _section(main, audio),
+        *(
+            element("details", element("summary", f"The same, per {view.unit}") + _section(view, audio))
+            for view in others
+        ),
+        element("script", embedded_json(evaluation.to_plain()), type="application/json", id="evaluation"),
+    ]
+    return page(title, STYLE, "\n".join(body))
+
+
+def summary_table(evaluation: Evaluation) -> str:
+    """Each measure with its interval, per recording and per window."""
+    columns = [(f"per {view.unit}", f"{evaluation.resampling.level:.0%} interval") for view in evaluation.views]
+    rows = [
+        [row_head(MEASURES[name]), *(part for view in evaluation.views for part in _measured(view, name))]
+        for name in evaluation.main.measures
+    ]
+    return table(["", *(name for pair in columns for name in pair)], rows, class_="summary")
+
+
+def label_table(view: View) -> str:
+    """Each label against the rest; a rate that had nothing to divide by is marked."""
+    rows = [
+        [row_head(row["label"]), cell(count(row["support"]))]
+        + [_rate(row[name], name, is_undefined=name.rstrip("1") in row["undefined"]) for name in LABEL_MEASURES]
+        for row in view.label_table()
+    ]
+    note = element("p", f"* {UNDEFINED}", class_="note") if any(row["undefined"] for row in view.label_table()) else ""
+    return table(["label", "examples", *LABEL_MEASURES.values()], rows, class_="labels") + note
+
+
+def _about(evaluation: Evaluation) -> str:
+    counts = ", ".join(f"{view.n_examples} {view.unit}s" for view in evaluation.views)
+    drawn = f"intervals from {evaluation.resampling.n_resamples} drawings of {evaluation.main.n_groups} groups"
+    return f"{counts}, {len(evaluation.labels)} labels; {drawn}"
+
+
+def _measured(view: View, name: str) -> list[str]:
+    measure = view.measures[name]
+    value = cell(shown(measure.value), data_view=view.unit, data_measure=name)
+    return [value, cell(shown_interval(measure.interval), class_="interval")]
+
+
+def _rate(value: float | None, name: str, *, is_undefined: bool) -> str:
+    mark = "*" if is_undefined else ""
+    return cell(shown(value) + mark, data_measure=name, title=UNDEFINED if is_undefined else None)
+
+
+def _section(view: View, audio: AudioLink | None) -> str:
+    parts = [
+        element("h2", f"Per {view.unit}"),
+        element("h3", "Confusion") + confusion_table(view.confusion, view.labels),
+        element("div", _curves(view), class_="charts"),
+        element("h3", "Labels") + label_table(view),
+        element("details", element("summary", "Reliability of each label") + _label_charts(view)),
+        element("h3", "Worst mistakes") + mistakes_table(view.mistakes, audio),
+    ]
+    return element("section", "\n".join(parts), id=f"per-{view.unit}")
+
+
+def _curves(view: View) -> str:
+    said = f"Reliability of the decision, calibration error {shown(view.value('calibration_error'))}"
+    return figure("ROC, label against rest, with areas", roc_chart(view.curves, view.labels)) + figure(
+        said, reliability_chart(view.reliability, said)
+    )
+
+
+def _label_charts(view: View) -> str:
+    charts = (
+        figure(label, reliability_chart(reliability, f"Reliability of {label}", SMALL))
+        for label, reliability in zip(view.labels, view.label_reliability, strict=True)
+    )
+    return element("div", "".join(charts), class_="charts")
