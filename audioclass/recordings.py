@@ -15,7 +15,7 @@ SUFFIXES = frozenset(
     }
 )
 
-ABSENT = "no such file"
+ABSENT, FOLDER = "no such file", "a folder"
 
 Progress = Callable[[float, float | None], None]  # seconds done, seconds in all where they are declared
 
@@ -46,7 +46,7 @@ def irregularity(path: Path) -> str:
     try:
         if path.is_file():
             return ""
-        return "a folder" if path.is_dir() else "not a regular file" if path.exists() else ABSENT
+        return FOLDER if path.is_dir() else "not a regular file" if path.exists() else ABSENT
     except OSError as error:  # not permitted to look, or a name that no file can have
         return (error.strerror or str(error)).lower()
 

@@ -75,7 +75,7 @@ def check(
     else:
         _print_findings(findings)
     n_wrong = sum(finding.is_wrong for finding in findings)
-    screen.note(f"{_found(path, layout, corpus)}; {n_wrong} wrong, {len(findings) - n_wrong} to know")
+    screen.note(f"{_found(path, layout, corpus)}; wrong {n_wrong}, to know {len(findings) - n_wrong}")
     raise typer.Exit(1 if n_wrong else 0)
 
 
@@ -202,8 +202,8 @@ def _row(label: str, amount: Amount, whole: Amount, folds: Sequence[str]) -> tup
 def _found(path: Path, layout: str, corpus: Corpus) -> str:
     files = len({entry.file for entry in corpus.entries})
     return (
-        f"{path}: read as {layout}: {len(corpus.entries)} entries of {len(corpus.labels)} labels"
-        f" in {files} recordings, {len(corpus.ignored)} ignored"
+        f"{path}: read as {layout}; entries {len(corpus.entries)}, labels {len(corpus.labels)},"
+        f" recordings {files}, ignored {len(corpus.ignored)}"
     )
 
 

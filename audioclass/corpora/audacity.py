@@ -13,7 +13,7 @@ def looks_like(path: Path) -> bool:
     """Whether the first line begins with two numbers between tabs."""
     fields = first_line(path).split("\t")
     try:
-        return len(fields) >= 2 and float(fields[0]) <= float(fields[1])
+        return len(fields) >= 2 and float(_with_point(fields[0])) <= float(_with_point(fields[1]))
     except ValueError:
         return False
 
@@ -28,5 +28,10 @@ def read(path: Path) -> Marks:
         if not rest:
             said = shown(line.rstrip("\r\n"))
             raise CorpusError(f"{marks.where(n_line)}: {said} must be start, end and label between tabs")
-        marks.add(n_line, start, rest[0], "".join(rest[1:]))
+        marks.add(n_line, _with_point(start), _with_point(rest[0]), "".join(rest[1:]))
     return marks
+
+
+def _with_point(number: str) -> str:
+    """A number as programs write it: Audacity writes a comma where the language of the computer has one."""
+    return number.replace(",", ".", 1)

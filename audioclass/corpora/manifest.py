@@ -99,6 +99,8 @@ def _located(row: Row, folder: Path, stays_inside: bool) -> tuple[Path, str]:
     said = row.get("file")
     if not said:
         raise CorpusError(f"{row.where}: the file is empty")
+    if "\\" in said and irregularity(folder / said):
+        said = said.replace("\\", "/")  # written on a computer that separates folders so
     name = Path(os.path.normpath(said))
     if stays_inside and (name.is_absolute() or name.parts[:1] == ("..",)):
         raise CorpusError(f"{row.where}: file {shown(said)} lies outside the folder of the corpus")

@@ -15,7 +15,7 @@ from audioclass.corpora.texts import read_text, shown
 from audioclass.errors import CorpusError
 
 TOKEN = re.compile(
-    r'"(?P<text>(?:[^"]|"")*)"'
+    r'"(?P<text>(?:[^"]++|"")*+)"|(?P<open>")'
     r"|(?<!\S)(?P<number>[-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|nan|inf(?:inity)?))(?!\S)"
     r"|(?<!\S)(?P<flag><exists>|<absent>)(?!\S)",
     re.IGNORECASE,
@@ -81,6 +81,8 @@ class _Tokens:
             raise CorpusError(f"{self.where}: the file ends where {what} should be")
         self.line += self._text.count("\n", self._at, found.start())
         self._at = found.end()
+        if found["open"]:
+            raise CorpusError(f"{self.where}: a text that begins here has no end")
         if found[kind] is None:
             raise CorpusError(f"{self.where}: {shown(found[0])} where {what} should be")
         token = found[kind]

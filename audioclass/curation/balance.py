@@ -39,14 +39,14 @@ class Balance:
 
 def corpus_balance(corpus: Corpus, seconds: Mapping[Path, float]) -> Balance:
     """The amounts of a corpus, from the length of each recording; one that is missing counts as nothing."""
-    lengths = [_length(entry, seconds) for entry in corpus.entries]
-    labels = {
-        label: _amount([(e, n) for e, n in zip(corpus.entries, lengths, strict=True) if e.label == label])
-        for label in corpus.labels
-    }
-    ordered = sorted(lengths)
+    measured = [(entry, _length(entry, seconds)) for entry in corpus.entries]
+    by_label: dict[str, list[tuple[Entry, float]]] = {label: [] for label in corpus.labels}
+    for entry, length in measured:
+        by_label[entry.label].append((entry, length))
+    labels = {label: _amount(pairs) for label, pairs in by_label.items()}
+    ordered = sorted(length for _, length in measured)
     return Balance(
-        whole=_amount(list(zip(corpus.entries, lengths, strict=True))),
+        whole=_amount(measured),
         labels=labels,
         evenness=evenness([amount.entries for amount in labels.values()]),
         shortest=ordered[0],
@@ -76,5 +76,5 @@ def _amount(pairs: Sequence[tuple[Entry, float]]) -> Amount:
         recordings=len({entry.file for entry in entries}),
         groups=len({entry.group for entry in entries}),
         seconds=math.fsum(length for _, length in pairs),
-        folds={fold: folds[fold] for fold in sorted(folds)},
+        folds={fold: folds[fold] for fold in sorted(folds, key=lambda fold: (len(fold), fold))},
     )

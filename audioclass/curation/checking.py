@@ -11,7 +11,7 @@ from pathlib import Path
 
 from audioclass.curation.inspection import Inspection
 from audioclass.data import Corpus, Entry
-from audioclass.recordings import irregularity
+from audioclass.recordings import FOLDER, irregularity
 
 FEWEST_GROUPS = 2  # one to train on, one to judge by
 BEYOND_END = 0.1  # seconds: what label tools round is no mistake
@@ -50,7 +50,8 @@ def check_corpus(corpus: Corpus, inspections: Inspections, n_folds: int) -> list
 def _ignored(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
     """A file that should be there and is not is wrong; anything else was left out for a reason."""
     for ignored in corpus.ignored:
-        yield Finding("ignored", str(ignored.file), ignored.reason, is_wrong=not ignored.file.exists())
+        is_wrong = irregularity(ignored.file) not in ("", FOLDER)
+        yield Finding("ignored", str(ignored.file), ignored.reason, is_wrong)
 
 
 def _altered(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:

@@ -15,6 +15,13 @@ def test_labels_between_tabs(tmp_path):
     assert marks.left_out == ["line 5: a point in time", "line 6: no label"]
 
 
+def test_numbers_with_a_comma_are_read(tmp_path):
+    (tmp_path / "a.txt").write_text("0,500000\t1,250000\tun, deux\n")
+    assert looks_like(tmp_path / "a.txt")
+    (mark,) = read(tmp_path / "a.txt").found
+    assert (mark.segment.start, mark.segment.end, mark.segment.label) == (0.5, 1.25, "un, deux")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -45,6 +45,7 @@ def test_the_tree_and_what_it_says_of_itself(written):
         ({"corpus.toml": "[checksums]\na = 'md5'\n"}, "corpus.toml: checksum of 'a' must be the 64 hexadecimal digits"),
         ({"segments.csv": "file,label\n../a.wav,x\n"}, "line 2: file '../a.wav' lies outside the folder of the corpus"),
         ({"segments.csv": "file,label\na/../../a,x\n"}, "line 2: file 'a/../../a' lies outside the folder"),
+        ({"segments.csv": "file,label\n..\\a.wav,x\n"}, "line 2: file '../a.wav' lies outside the folder"),
         ({"segments.csv": "file,label\n/etc/passwd,x\n"}, "line 2: file '/etc/passwd' lies outside the folder"),
     ],
 )

@@ -69,6 +69,12 @@ def test_both_forms_in_all_encodings(tmp_path, text, encoding):
     assert read(tmp_path / "a.TextGrid").left_out == ["tier 'clicks': points in time"]
 
 
+def test_a_quote_without_end_costs_one_reading(tmp_path):
+    (tmp_path / "a.TextGrid").write_text('"ooTextFile" "TextGrid" 0 1 <exists> 1\n"' + '""a\n' * 10**6)
+    with pytest.raises(CorpusError, match="line 2: a text that begins here has no end"):
+        read(tmp_path / "a.TextGrid")
+
+
 def test_one_tier_of_several(tmp_path):
     both = SHORT.replace('2\n"Int', '3\n"Int', 1) + '"IntervalTier" "words" 0 2.5 1\n0 2.5 "mot"\n'
     (tmp_path / "a.TextGrid").write_text(both)
