@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 
 from audioclass.smoothers.chains import Chain
@@ -22,28 +20,22 @@ class Viterbi:
         with np.errstate(divide="ignore"):  # what cannot be has a score of minus infinity
             self._stay, self._enter = np.log(chain.stay), np.log(chain.enter)
         self._scores: np.ndarray | None = None
-        self._undecided = 0
-        self._came_from: deque[np.ndarray] = deque()  # one for each undecided row but the first
+        self._ways = np.empty((0, self._index.size), dtype=int)  # undecided rows by states: where each state came from
 
     def push(self, likelihood: np.ndarray) -> list[int]:
         """Take in one row; give the label of the row that is decided now, if any."""
         scores = self._start if self._scores is None else self._step(self._scores)
         scores = scores + np.log(likelihood)[:, None]
         self._scores = scores - scores.max()
-        self._undecided += 1
-        return [self._decide()] if self._undecided > self._look_ahead else []
+        self._ways = np.concatenate([self._ways, self._index.reshape(1, -1)])
+        return [self._decide()] if len(self._ways) > self._look_ahead else []
 
     def finish(self) -> list[int]:
         """The labels of the rest: the best path to the last row."""
-        if not self._undecided:
-            return []
-        states = [int(self._scores.argmax())]
-        for came_from in reversed(self._came_from):
-            states.append(int(came_from[states[-1]]))
-        return [self._label(state) for state in reversed(states)]
+        return [] if self._scores is None else self._labels(self._ways[:, self._scores.argmax()])
 
     def _step(self, scores: np.ndarray) -> np.ndarray:
-        """The best way into each state of the next row; where it came from is kept."""
+        """The best way into each state of the next row; the ways of all states are kept."""
         moved, came_from = np.empty_like(scores), np.empty_like(self._index)
         moved[:, 1:], came_from[:, 1:] = scores[:, :-1], self._index[:, :-1]
         entering = scores[:, -1:] + self._enter
@@ -51,21 +43,15 @@ class Viterbi:
         staying = scores[:, -1] + self._stay
         stays = staying > moved[:, -1]
         moved[stays, -1], came_from[stays, -1] = staying[stays], self._index[stays, -1]
-        if self._undecided:
-            self._came_from.append(came_from.ravel())
+        self._ways = self._ways[:, came_from.ravel()]
         return moved
 
     def _decide(self) -> int:
         """The first undecided row's label on the best path; paths that say otherwise are given up."""
-        origins = self._index.ravel()
-        for came_from in reversed(self._came_from):
-            origins = came_from[origins]
-        decided = origins[self._scores.argmax()]
-        self._scores[origins.reshape(self._scores.shape) != decided] = -np.inf
-        self._undecided -= 1
-        if self._came_from:
-            self._came_from.popleft()
-        return self._label(int(decided))
+        decided = self._ways[0, self._scores.argmax()]
+        self._scores[self._ways[0].reshape(self._scores.shape) != decided] = -np.inf
+        self._ways = self._ways[1:]
+        return self._labels(decided)
 
-    def _label(self, state: int) -> int:
-        return state // self._index.shape[1]
+    def _labels(self, states: np.ndarray) -> list[int] | int:
+        return (states // self._index.shape[1]).tolist()
