@@ -24,7 +24,7 @@ from audioclass.data import Corpus, Entry, Ignored
 from audioclass.errors import CorpusError, UsageError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
-from audioclass.recordings import irregularity, is_recording
+from audioclass.recordings import FOLDER, irregularity, is_recording
 from audioclass.taxonomy import DEEPEST, Taxonomy
 
 
@@ -46,11 +46,13 @@ class Folders:
 
     def matches(self, path: Path) -> bool:
         """By a recording in some folder below the path."""
+        if irregularity(path) != FOLDER:
+            return False
         return any(is_recording(name) for folder in _walk(path) if folder.parts for name in folder.names)
 
     def read(self, path: Path) -> Corpus:
         """Entries by label folder and name; what lies in no label folder is ignored."""
-        if not path.is_dir():
+        if irregularity(path) != FOLDER:
             raise CorpusError(f"{path}: not a folder")
         entries: list[Entry] = []
         ignored: list[Ignored] = []

@@ -16,7 +16,7 @@ from audioclass.corpora.examples import write_tone
 from audioclass.data import Corpus, Entry, Ignored
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
-from audioclass.recordings import irregularity
+from audioclass.recordings import FOLDER, irregularity
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 NAME = re.compile(r"(?P<digit>[0-9])_(?P<speaker>[^_.]+)_(?P<index>[0-9]+)\.(?:wav|flac)")
@@ -30,19 +30,14 @@ class SpokenDigits:
 
     def matches(self, path: Path) -> bool:
         """By one recording with such a name."""
-        try:
-            with os.scandir(path / "recordings") as entries:
-                return any(NAME.fullmatch(entry.name) for entry in entries)
-        except OSError:
-            return False
+        return any(NAME.fullmatch(name) for name in _names(path / "recordings"))
 
     def read(self, path: Path) -> Corpus:
         """Entries by digit, speaker and number; other names are ignored."""
-        try:
-            names = [entry.name for entry in os.scandir(path / "recordings")]
-        except OSError as error:
-            raise CorpusError(f"{path / 'recordings'}: cannot be read: {error.strerror}") from error
-        files = [path / "recordings" / name for name in sorted(names, key=_order) if not name.startswith(".")]
+        names = _names(path / "recordings")
+        if not names:
+            raise CorpusError(f"{path / 'recordings'}: no folder with files in it")
+        files = [path / "recordings" / name for name in sorted(names, key=_order)]
         reasons = {file: _reason(file) for file in files}
         entries = tuple(_entry(file) for file in files if not reasons[file])
         return Corpus(entries, tuple(Ignored(file, reasons[file]) for file in files if reasons[file]))
@@ -58,6 +53,16 @@ class SpokenDigits:
 def register_corpus_readers() -> list[type[CorpusReader]]:
     """Offer the spoken digits."""
     return [SpokenDigits]
+
+
+def _names(folder: Path) -> list[str]:
+    """The names in a folder but the hidden ones; none where it cannot be read."""
+    if irregularity(folder) != FOLDER:
+        return []
+    try:
+        return [entry.name for entry in os.scandir(folder) if not entry.name.startswith(".")]
+    except OSError:
+        return []
 
 
 def _order(name: str) -> tuple[str, str, int, str]:

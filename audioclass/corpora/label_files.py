@@ -22,7 +22,7 @@ from audioclass.data import Corpus, Entry, Ignored, Segment
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
-from audioclass.recordings import irregularity
+from audioclass.recordings import FOLDER, irregularity
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,13 @@ class LabelFiles:
 
     def matches(self, path: Path) -> bool:
         """By one recording that has a label file."""
+        if irregularity(path) != FOLDER:
+            return False
         return any(place.owner(file) and self._format(file) for place in places(path) for file in place.others)
 
     def read(self, path: Path) -> Corpus:
         """Entries by recording and time; recordings without labels and labels without recording are ignored."""
-        if not path.is_dir():
+        if irregularity(path) != FOLDER:
             raise CorpusError(f"{path}: not a folder")
         entries: list[Entry] = []
         ignored: list[Ignored] = []

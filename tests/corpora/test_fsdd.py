@@ -1,4 +1,7 @@
+import pytest
+
 from audioclass.corpora.fsdd import SpokenDigits
+from audioclass.errors import CorpusError
 
 
 def test_names_say_digit_and_speaker(written):
@@ -13,3 +16,8 @@ def test_names_say_digit_and_speaker(written):
     assert [one.file.name for one in corpus.ignored] == ["10_theo_0.wav", "readme.md"]
     assert {one.reason for one in corpus.ignored} == {"not named {digit}_{speaker}_{index}.wav"}
     assert {entry.fold for entry in corpus.entries} == {""}
+
+
+def test_nothing_to_read_is_refused(tmp_path):
+    with pytest.raises(CorpusError, match="recordings: no folder with files in it"):
+        SpokenDigits().read(tmp_path)
