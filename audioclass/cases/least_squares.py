@@ -35,7 +35,7 @@ class HeldOut:
     M: np.ndarray
     order: np.ndarray
     starts: np.ndarray
-    blocks: list[np.ndarray]  # M_BB of the groups of more than one
+    blocks: list[tuple[np.ndarray, np.ndarray]]  # members and M_BB⁻¹ of the groups of more than one
 
     @classmethod
     def of(cls, M: np.ndarray, groups: np.ndarray) -> HeldOut:
@@ -46,7 +46,7 @@ class HeldOut:
         if len(starts) < 2:
             raise ValueError("one group holds every example, at least 2 groups are needed to hold one out")
         parts = np.split(order, starts[1:])
-        return cls(M, order, starts, [np.linalg.inv(M[np.ix_(B, B)]) for B in parts if len(B) > 1])
+        return cls(M, order, starts, [(B, np.linalg.inv(M[np.ix_(B, B)])) for B in parts if len(B) > 1])
 
     def residuals(self, y: np.ndarray) -> np.ndarray:
         """y less the score of each example by the machine that never saw its group."""
@@ -61,8 +61,7 @@ class HeldOut:
     def _divided(self, values: np.ndarray) -> np.ndarray:
         """M_BB⁻¹ v_B of every group."""
         result = values / self.M.diagonal()
-        large = [B for B in np.split(self.order, self.starts[1:]) if len(B) > 1]
-        for B, inverse in zip(large, self.blocks, strict=True):
+        for B, inverse in self.blocks:
             result[B] = inverse @ values[B]
         return result
 

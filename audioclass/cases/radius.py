@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MOST_EXCHANGES = 500
-JITTER = 1e-12  # of the largest k(x, x): makes a singular Gram matrix solvable, moves R² by no more
+JITTER = 1e-9  # of the largest k(x, x): makes a singular Gram matrix solvable, moves R² by no more
 PATIENCE = 5  # exchanges of whole blocks without progress before one example at a time is exchanged
 
 

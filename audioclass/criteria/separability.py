@@ -30,7 +30,7 @@ class _Separability:
     def value(self, case: Case) -> float:
         """At least 0; infinite where examples of a label coincide and labels do not."""
         between, within = self._scatter(case.K, added_diagonal(case, self.is_adjusted), case.y)
-        if within <= 0:
+        if within <= len(case.y) * np.finfo(float).eps * between:  # rounding alone
             return float("inf") if between > 0 else 0.0
         return between / within
 

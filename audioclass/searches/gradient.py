@@ -15,6 +15,7 @@ from audioclass.searches.walk import Walk
 
 ARMIJO = 1e-4  # part of the gain that the slope promises, which a step must bring
 FIRST_MOVE = 0.1  # of the longest axis
+LONGEST_MOVE = 0.5
 SHORTEST_MOVE = 1e-6
 
 
@@ -26,7 +27,9 @@ class Gradient:
     needs_gradient: ClassVar[bool] = True
     starts: int = parameter(1, low=1, high=1000, help="where the axes begin, then random points")
     steps: int = parameter(50, low=1, high=10000, help="most steps from each start")
-    tolerance: float = parameter(1e-4, above=0.0, scale="log", help="slope, or relative gain of a step, that is enough")
+    tolerance: float = parameter(
+        1e-4, above=0.0, scale="log", help="slope at which it ends; so does a gain of a hundredth of it"
+    )
     __post_init__ = check_parameters
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
@@ -37,28 +40,35 @@ class Gradient:
 
     def _descend(self, walk: Walk, at: np.ndarray) -> bool:
         """Whether the descent ended before its steps did."""
-        size = None
+        slope = _inward(walk.gradient(at), at)
+        size = FIRST_MOVE / max(float(np.abs(slope).max()), SHORTEST_MOVE)
         for _ in range(self.steps):
-            slope = _inward(walk.gradient(at), at)
-            steepest = float(np.abs(slope).max())
-            if steepest <= self.tolerance:
+            if np.abs(slope).max() <= self.tolerance:
                 return True
-            size = FIRST_MOVE / steepest if size is None else min(2 * size, 0.5 / steepest)
-            new, size = _step(walk, at, slope, size)
-            if new is None or walk.value(at) - walk.value(new) <= self.tolerance * 1e-2 * abs(walk.value(at)):
+            new = _step(walk, at, slope, size)
+            if new is None or walk.value(at) - walk.value(new) <= 1e-2 * self.tolerance * max(abs(walk.value(at)), 1):
                 return True
-            at = new
+            moved, bent = new - at, walk.gradient(new) - walk.gradient(at)
+            size = _next_size(moved, bent, slope)
+            at, slope = new, _inward(walk.gradient(new), new)
         return False
 
 
-def _step(walk: Walk, at: np.ndarray, slope: np.ndarray, size: float) -> tuple[np.ndarray | None, float]:
-    """The first point that gains enough, and its step; None where even the shortest does not."""
+def _step(walk: Walk, at: np.ndarray, slope: np.ndarray, size: float) -> np.ndarray | None:
+    """The first point that gains enough; None where even the shortest step does not."""
     while size * np.abs(slope).max() > SHORTEST_MOVE:
         new = np.clip(at - size * slope, 0, 1)
         if walk.value(new) <= walk.value(at) - ARMIJO * float(slope @ (at - new)):
-            return new, size
+            return new
         size /= 2
-    return None, size
+    return None
+
+
+def _next_size(moved: np.ndarray, bent: np.ndarray, slope: np.ndarray) -> float:
+    """The step that the curvature along the last one asks for (Barzilai and Borwein), at most half an axis."""
+    longest = LONGEST_MOVE / max(float(np.abs(slope).max()), SHORTEST_MOVE)
+    curvature = float(moved @ bent)
+    return min(float(moved @ moved) / curvature, longest) if curvature > 0 else longest
 
 
 def _inward(slope: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ class Walk:
             raise ValueError("the search needs derivatives, the objective has none")
         self.space, self._objective = space, objective
         self._values: dict[tuple[float, ...], float] = {}
+        self._slopes: dict[tuple[float, ...], np.ndarray] = {}
         self._trace: list[Trial] = []
 
     def point(self, at: np.ndarray) -> Point:
@@ -38,8 +39,13 @@ class Walk:
         return self._values[key]
 
     def gradient(self, at: np.ndarray) -> np.ndarray:
-        """Its derivative by the fractions; 0 along an axis that the objective says nothing of."""
-        point = self.point(at)
+        """Its derivative by the fractions, kept as well; 0 along an axis that the objective says nothing of."""
+        key = tuple(np.asarray(at, float).tolist())
+        if key not in self._slopes:
+            self._slopes[key] = self._slope(self.point(at))
+        return self._slopes[key]
+
+    def _slope(self, point: Point) -> np.ndarray:
         slopes = self._objective.gradient(point)
         gradient = [slopes.get(axis.name, 0.0) * _stretch(axis, point[axis.name]) for axis in self.space]
         return np.nan_to_num(np.array(gradient), nan=0.0, posinf=0.0, neginf=0.0)

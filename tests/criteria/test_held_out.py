@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from audioclass.cases.case import Case
+from audioclass.criteria.held_out import (
+    LeaveGroupOutError,
+    LeaveGroupOutLogLoss,
+    LeaveGroupOutSquaredError,
+    LeaveOneOutError,
+    LeaveOneOutLogLoss,
+    LeaveOneOutSquaredError,
+)
+from audioclass.criteria.logistic import best_log_loss, smoothed_targets
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram_and_gradients
+from audioclass.problems import Task
+from audioclass.trainers.least_squares import LeastSquares
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+Y = np.where(X[:, 0] + 0.7 * RNG.normal(size=40) > 0.4, 1, -1)
+GROUPS = RNG.integers(0, 9, 40)
+WEIGHTS = RNG.uniform(0.5, 2, 40)
+SMOOTH = (LeaveOneOutSquaredError, LeaveOneOutLogLoss, LeaveGroupOutSquaredError, LeaveGroupOutLogLoss)
+
+
+def case(sigma=1.0, C=2.0, groups=GROUPS):
+    K, gradients = gram_and_gradients(Gaussian(sigma), X)
+    return Case(K, Y, C, gradients, weights=WEIGHTS, groups=groups)
+
+
+def retrained(judged, groups):
+    scores = np.empty(40)
+    for group in np.unique(groups):
+        kept = groups != group
+        task = Task(Y[kept], judged.C, WEIGHTS[kept], RNG, K=judged.K[np.ix_(kept, kept)])
+        scores[~kept] = LeastSquares().fit(task).scores(judged.K[np.ix_(~kept, kept)])
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("error", "squared", "groups"),
+    [
+        (LeaveOneOutError, LeaveOneOutSquaredError, np.arange(40)),
+        (LeaveGroupOutError, LeaveGroupOutSquaredError, GROUPS),
+    ],
+    ids=["examples", "groups"],
+)
+def test_errors_are_those_of_training_again(error, squared, groups):
+    scores, share = retrained(case(), groups), WEIGHTS / WEIGHTS.sum()
+    assert error().value(case()) == pytest.approx(share @ (Y * scores < 0))
+    assert squared().value(case()) == pytest.approx(share @ (Y - scores) ** 2)
+
+
+@pytest.mark.parametrize("criterion", SMOOTH, ids=lambda c: c.name)
+@pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0])
+def test_derivatives_agree_with_differences(criterion, sigma):
+    slopes, h = criterion().gradient(case(sigma)), 1e-5
+    by_sigma = (criterion().value(case(sigma + h)) - criterion().value(case(sigma - h))) / (2 * h)
+    by_C = (criterion().value(case(sigma, 2 + h)) - criterion().value(case(sigma, 2 - h))) / (2 * h)
+    assert slopes["sigma"] == pytest.approx(by_sigma, rel=1e-5, abs=1e-8)
+    assert slopes["C"] == pytest.approx(by_C, rel=1e-5, abs=1e-8)
+
+
+def test_groups_of_one_are_examples():
+    assert LeaveGroupOutLogLoss().value(case(groups=np.arange(40))) == LeaveOneOutLogLoss().value(case())
+
+
+def test_all_in_one_group_cannot_be_judged():
+    with pytest.raises(ValueError, match="one group holds every example"):
+        LeaveGroupOutLogLoss().value(case(groups=np.zeros(40)))
+
+
+def test_the_logistic_map_is_the_best_one():
+    scores, targets = retrained(case(), GROUPS), smoothed_targets(Y)
+
+    def loss(map_):
+        z = map_[0] * scores + map_[1]
+        return (WEIGHTS / WEIGHTS.sum()) @ (np.logaddexp(0, z) - targets * z)
+
+    assert best_log_loss(scores, targets, WEIGHTS)[0] == pytest.approx(minimize(loss, [1.0, 0.0]).fun, abs=1e-9)
+
+
+def test_scores_that_fall_as_they_should_rise_tell_nothing():
+    value, slope = best_log_loss(-Y.astype(float), smoothed_targets(Y), np.ones(40))
+    share = smoothed_targets(Y).mean()
+    assert value == pytest.approx(-share * np.log(share) - (1 - share) * np.log(1 - share))
+    assert not slope.any()
+
+
+def test_sides_that_scores_separate_keep_a_finite_map():
+    value, slope = best_log_loss(Y * np.linspace(1, 2, 40), smoothed_targets(Y), np.ones(40))
+    assert 0 < value < 0.3
+    assert np.isfinite(slope).all()

@@ -1,0 +1,118 @@
+"""Criteria that need a trained machine: their order, their definitions, their derivatives."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audioclass.cases.case import Case
+from audioclass.criteria.bounds import SupportVectors, XiAlpha
+from audioclass.criteria.errors import ExactLeaveOneOut, KFoldError, ValidationError
+from audioclass.criteria.radius_margin import RadiusMargin
+from audioclass.criteria.span import SmoothedSpan, Span
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.linear import Linear
+from audioclass.kernels.statistics import gram, gram_and_gradients
+from audioclass.problems import Task
+from audioclass.trainers.hard_margin import HardMargin
+from audioclass.trainers.l2_svm import L2SVM
+from audioclass.trainers.svm import SVM
+
+FIT = SVM(tolerance=1e-8).fit
+
+
+def case(n=30, seed=0, sigma=1.0, C=1.0, noise=0.8):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1, -1)
+    K, gradients = gram_and_gradients(Gaussian(sigma), X)
+    return Case(K, y, C, gradients, folds=np.arange(n) % 5, svm=FIT, l2_svm=L2SVM().fit)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.floats(0.3, 3), st.sampled_from([0.3, 1.0, 10.0]))
+def test_leave_one_out_is_below_xi_alpha_below_the_number_of_support_vectors(seed, sigma, C):
+    judged = case(20, seed, sigma, C)
+    order = [criterion.value(judged) for criterion in (ExactLeaveOneOut(), XiAlpha(), SupportVectors())]
+    assert order == sorted(order)
+    assert XiAlpha(radius="ball").value(judged) >= XiAlpha().value(judged)
+
+
+def test_ball_radius_alone_would_miss_an_error():
+    X = np.array([[0.0, 0.0], [0.1, 0.0], [0.04, 1.0]])  # the third is lost when left out, yet 2αR² is 0.6
+    y = np.array([-1, 1, 1])
+    judged = Case(gram(Linear(), X), y, 1e4, svm=FIT)
+    assert ExactLeaveOneOut().value(judged) == 1
+    assert 2 * judged.alpha[2] * judged.ball.squared_radius == pytest.approx(0.603, abs=0.01)
+    assert XiAlpha().value(judged) == XiAlpha(radius="ball").value(judged) == 1
+
+
+def fold_error(judged, fold):
+    kept = judged.folds != fold
+    task = Task(judged.y[kept], judged.C, judged.weights[kept], None, K=judged.K[np.ix_(kept, kept)])
+    return np.mean(judged.y[~kept] * FIT(task).scores(judged.K[np.ix_(~kept, kept)]) < 0)
+
+
+def test_folds_are_held_out_one_by_one():
+    judged = case()
+    errors = [fold_error(judged, fold) for fold in range(5)]
+    assert KFoldError().value(judged) == pytest.approx(np.mean(errors))
+    assert ValidationError().value(judged) == errors[0]
+
+
+def test_folds_that_leave_one_side_alone_are_passed_over():
+    judged = replace(case(), folds=np.where(case().y > 0, 0, 1))
+    assert np.isnan(KFoldError().value(judged))
+    assert np.isnan(ValidationError().value(judged))
+    with pytest.raises(ValueError, match="needs folds, the case was given none"):
+        KFoldError().value(replace(judged, folds=None))
+
+
+def test_span_is_near_the_exact_error():
+    judged = case(60)
+    assert Span().value(judged) == pytest.approx(ExactLeaveOneOut().value(judged), abs=3 / 60)
+    assert Span().value(judged) <= SupportVectors().value(judged)
+
+
+def test_a_steep_smooth_span_without_smoothing_is_the_count():
+    judged = case(40)
+    assert SmoothedSpan(eta=1e-12, steepness=1e6).value(judged) == pytest.approx(Span().value(judged), abs=1e-6)
+
+
+def test_radius_margin_is_the_product_of_its_parts():
+    judged = case()
+    K_C = judged.K + np.eye(30) / judged.C
+    signed = judged.l2_alpha * judged.y
+    R2 = judged.l2_ball.squared_radius
+    assert RadiusMargin().value(judged) == pytest.approx(R2 * (signed @ K_C @ signed) / 30)
+
+
+def test_radius_margin_does_not_change_with_the_scale_of_the_kernel():
+    judged = case()
+    scaled = replace(judged, K=7 * judged.K, C=judged.C / 7)
+    assert RadiusMargin().value(scaled) == pytest.approx(RadiusMargin().value(judged))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_four_times_radius_margin_bounds_the_errors_of_hard_margins(seed):
+    X = np.random.default_rng(seed).normal(size=(20, 2))
+    X[:10, 0] += 4
+    y = np.repeat([1, -1], 10)
+    K = gram(Linear(), X)
+    machine = HardMargin().fit(Task(y, 1.0, np.ones(20), None, K=K))
+    judged = Case(K, y, 1e6, svm=FIT)
+    squared_norm = np.abs(machine.coefficients).sum()
+    assert judged.lost.sum() <= 4 * judged.ball.squared_radius * squared_norm
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_radius_margin_derivatives_agree_with_differences(seed):
+    slopes, h = RadiusMargin().gradient(case(seed=seed)), 1e-5
+
+    def value(**changes):
+        return RadiusMargin().value(case(seed=seed, **changes))
+
+    assert slopes["sigma"] == pytest.approx((value(sigma=1 + h) - value(sigma=1 - h)) / (2 * h), rel=1e-5)
+    assert slopes["C"] == pytest.approx((value(C=1 + h) - value(C=1 - h)) / (2 * h), rel=1e-5)

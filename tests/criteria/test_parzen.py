@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from audioclass.cases.case import Case
+from audioclass.criteria.parzen import ParzenSeparability, ParzenSeparabilityC, parzen_scores
+from audioclass.kernels.gaussian import UnscaledGaussian
+from audioclass.kernels.statistics import gram_and_gradients
+
+X = np.random.default_rng(0).normal(size=(15, 2))
+Y = np.where(np.arange(15) < 6, 1, -1)
+
+
+def case(sigma=0.7, C=2.0):
+    K, gradients = gram_and_gradients(UnscaledGaussian(sigma), X)
+    return Case(K, Y, C, gradients, {"sigma": sigma})
+
+
+def density(x, among, sigma):
+    return np.mean(np.exp(-((x - among) ** 2).sum(axis=1) / (2 * sigma**2))) / (np.sqrt(2 * np.pi) * sigma)
+
+
+def test_it_is_own_density_less_the_other_side_by_side():
+    own = [Y[j] * (density(X[j], X[Y > 0], 0.7) - density(X[j], X[Y < 0], 0.7)) for j in range(15)]
+    np.testing.assert_allclose(parzen_scores(case().K, Y, 0.7), own)
+    expected = sum(np.mean(np.array(own)[side == Y]) for side in (1, -1))
+    assert ParzenSeparability().value(case()) == pytest.approx(expected)
+
+
+def test_densities_of_more_dimensions_are_normalised_for_them():
+    window = np.sqrt(2 * np.pi) * 0.7
+    assert ParzenSeparability(dimension=2).value(case()) == pytest.approx(ParzenSeparability().value(case()) / window)
+
+
+def test_left_out_of_its_own_density_an_example_does_not_blow_it_up():
+    assert ParzenSeparability().value(case(sigma=1e-4)) > 100
+    assert ParzenSeparability(leave_one_out=True).value(case(sigma=1e-4)) == pytest.approx(0)
+
+
+def test_the_adjusted_form_adds_the_ridge():
+    extra = 15 / (6 * 9 * 2.0) / (np.sqrt(2 * np.pi) * 0.7)
+    assert ParzenSeparabilityC().value(case()) == pytest.approx(ParzenSeparability().value(case()) + extra)
+
+
+def test_a_kernel_without_sigma_is_refused():
+    with pytest.raises(
+        ValueError, match="parzen_separability needs a kernel with a sigma, this one has \\['degree'\\]"
+    ):
+        ParzenSeparability().value(Case(np.eye(15), Y, parameters={"degree": 2.0}))
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    [ParzenSeparability(dimension=3), ParzenSeparability(leave_one_out=True), ParzenSeparabilityC()],
+    ids=["three_dimensions", "leave_one_out", "adjusted"],
+)
+def test_derivatives_agree_with_differences(criterion):
+    slopes, h = criterion.gradient(case()), 1e-5
+    by_sigma = (criterion.value(case(0.7 + h)) - criterion.value(case(0.7 - h))) / (2 * h)
+    by_C = (criterion.value(case(C=2 + h)) - criterion.value(case(C=2 - h))) / (2 * h)
+    assert slopes["sigma"] == pytest.approx(by_sigma, rel=1e-6)
+    assert slopes.get("C", 0.0) == pytest.approx(by_C, abs=1e-8)
