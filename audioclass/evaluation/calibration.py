@@ -68,6 +68,33 @@ class Binning:
         return Reliability(self.edges, held, stated / below, observed / below)
 
 
+@dataclass(frozen=True, eq=False)
+class LabelBinnings:
+    """The posteriors of all labels put into their bins once: the calibration errors alone, for any weighting.
+
+    `cells` numbers the bin of each posterior through all labels; `excess` is the posterior less what came true.
+    """
+
+    cells: np.ndarray
+    excess: np.ndarray
+    n_bins: int
+
+    @classmethod
+    def of(cls, P: np.ndarray, y: np.ndarray, n_bins: int = N_BINS) -> LabelBinnings:
+        """Binnings of posteriors `P` against the reference indices `y`."""
+        bins = np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], P)
+        labels = np.arange(P.shape[1])
+        return cls(bins + n_bins * labels, P - (y[:, None] == labels), n_bins)
+
+    def errors(self, weights: np.ndarray | None = None) -> np.ndarray:
+        """`label_reliability(…).error` of each label, (n_labels,); NaN without examples."""
+        weights = np.ones(len(self.cells)) if weights is None else np.asarray(weights, float)
+        n_labels = self.cells.shape[1]
+        held = (weights[:, None] * self.excess).ravel()
+        gaps = np.bincount(self.cells.ravel(), held, n_labels * self.n_bins).reshape(n_labels, self.n_bins)
+        return np.abs(gaps).sum(axis=1) / (weights.sum() or np.nan)
+
+
 def top_label_reliability(
     P: np.ndarray, y: np.ndarray, estimated: np.ndarray, weights: np.ndarray | None = None, n_bins: int = N_BINS
 ) -> Reliability:

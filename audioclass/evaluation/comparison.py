@@ -63,22 +63,36 @@ class Comparison:
         """The systems' names."""
         return tuple(system.name for system in self.systems)
 
+    @property
+    def costs(self) -> tuple[str, ...]:
+        """The names of the costs that any system states."""
+        return tuple(dict.fromkeys(name for system in self.systems for name in system.costs))
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The names of the tests that any pair was put to."""
+        return tuple(dict.fromkeys(name for pair in self.pairs for name in pair.tests))
+
     def rows(self, names: Sequence[str] = ("accuracy", "log_loss", "calibration_error")) -> list[tuple[str, ...]]:
-        """Name, some measures and every cost of each system, as a table shows them."""
+        """Name, some measures and the `costs` of each system, as a table shows them."""
         return [
-            (each.name, *(shown(each.measures[name]) for name in names), *(f"{cost:g}" for cost in each.costs.values()))
+            (
+                each.name,
+                *(shown(each.measures[name]) for name in names),
+                *(_cost(each.costs.get(name)) for name in self.costs),
+            )
             for each in self.systems
         ]
 
     def pair_rows(self) -> list[tuple[str, ...]]:
-        """First, second, difference, interval and the adjusted p of each test, as a table shows them."""
+        """First, second, difference, interval and the adjusted p of each of `tests`, as a table shows them."""
         return [
             (
                 each.first,
                 each.second,
                 shown(each.difference),
                 shown_interval(each.interval),
-                *map(shown, each.adjusted.values()),
+                *(shown(each.adjusted.get(name)) for name in self.tests),
             )
             for each in self.pairs
         ]
@@ -98,3 +112,7 @@ class Comparison:
 
 def _plain(values: Mapping[str, float]) -> dict[str, float | None]:
     return {name: plain_number(value) for name, value in values.items()}
+
+
+def _cost(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

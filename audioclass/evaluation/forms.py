@@ -32,9 +32,14 @@ def plain_numbers(values: np.ndarray) -> list[float | None]:
     return [plain_number(value) for value in values]
 
 
+def plain_interval(interval: Interval) -> dict[str, float | None]:
+    """The two ends."""
+    return {"low": plain_number(interval.low), "high": plain_number(interval.high)}
+
+
 def plain_measure(value: float, interval: Interval) -> dict[str, float | None]:
     """A value and the two ends of its interval."""
-    return {"value": plain_number(value), "low": plain_number(interval.low), "high": plain_number(interval.high)}
+    return {"value": plain_number(value), **plain_interval(interval)}
 
 
 def plain_reliability(reliability: Reliability) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from audioclass.evaluation.bootstrap import Interval, Resampling, bootstrap
 from audioclass.evaluation.calibration import Reliability, label_reliability, top_label_reliability
 from audioclass.evaluation.confusion import LabelRates, confusion_matrix, label_rates
 from audioclass.evaluation.forms import (
+    plain_interval,
     plain_measure,
     plain_mistake,
     plain_number,
@@ -21,17 +22,10 @@ from audioclass.evaluation.forms import (
     shown,
     shown_interval,
 )
+from audioclass.evaluation.labels import LABEL_MEASURES, label_measures
 from audioclass.evaluation.mistakes import N_MISTAKES, Mistake, worst_mistakes
 from audioclass.evaluation.ranking import Roc, hand_till_auc, roc_curve
 from audioclass.evaluation.summary import MEASURES, summary_measures
-
-LABEL_MEASURES = {
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "F1",
-    "auc": "AUC",
-    "calibration_error": "calibration error",
-}
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,8 @@ class Measure:
 class View:
     """All measures of one kind of example: windows or recordings.
 
-    `measures` is keyed by the names of `summary.MEASURES`; `curves` and `label_reliability` have one entry per label.
+    `measures` is keyed by the names of `summary.MEASURES`, `label_intervals` by those of `labels.LABEL_MEASURES` and
+    the index of a label; `curves` and `label_reliability` have one entry per label.
     """
 
     unit: str
@@ -56,6 +51,7 @@ class View:
     measures: Mapping[str, Measure]
     confusion: np.ndarray
     rates: LabelRates
+    label_intervals: Mapping[tuple[str, int], Interval]
     curves: tuple[Roc, ...]
     reliability: Reliability
     label_reliability: tuple[Reliability, ...]
@@ -109,6 +105,7 @@ class View:
             "calibration_error": plain_number(self.label_reliability[index].error),
             "false_positive_rate": float(rates.false_positive_rate[index]),
             "undefined": [name for name, flags in rates.flags.items() if flags[index]],
+            "intervals": {name: plain_interval(self.label_intervals[name, index]) for name in LABEL_MEASURES},
         }
 
 
@@ -122,14 +119,16 @@ def view_of(
     """All measures of some answers; `unit` is what one of them is."""
     y, P, weights, indices = answers.y, answers.P, answers.weights, range(len(answers.labels))
     confusion = confusion_matrix(y, answers.estimated, len(indices), weights)
+    measures, label_intervals = _measures(answers, paths, resampling or Resampling())
     return View(
         unit,
         answers.labels,
         len(answers),
         len(np.unique(answers.groups)),
-        _measures(answers, paths, resampling or Resampling()),
+        measures,
         confusion,
         label_rates(confusion),
+        label_intervals,
         tuple(roc_curve(P[:, label], y == label, weights) for label in indices),
         top_label_reliability(P, y, answers.estimated, weights),
         tuple(label_reliability(P, y, label, weights) for label in indices),
@@ -137,10 +136,14 @@ def view_of(
     )
 
 
-def _measures(answers: Answers, paths: Sequence[Sequence[str]], resampling: Resampling) -> dict[str, Measure]:
-    measures = summary_measures(answers, paths)
-    intervals = bootstrap(measures, answers.groups, resampling)
-    values = measures(np.ones(len(answers)))
+def _measures(
+    answers: Answers, paths: Sequence[Sequence[str]], resampling: Resampling
+) -> tuple[dict[str, Measure], dict[tuple[str, int], Interval]]:
+    """The measures of all labels together, and the intervals of each label, from the same drawings."""
+    summary, of_labels = summary_measures(answers, paths), label_measures(answers)
+    intervals = bootstrap(lambda drawn: summary(drawn) | of_labels(drawn), answers.groups, resampling)
+    values = summary(np.ones(len(answers)))
     values["auc_pairs"] = hand_till_auc(answers.P, answers.y, answers.weights)  # too slow to draw again and again
     intervals["auc_pairs"] = Interval.unknown(resampling.level)
-    return {name: Measure(values[name], intervals[name]) for name in MEASURES if name in values}
+    together = {name: Measure(values[name], intervals[name]) for name in MEASURES if name in values}
+    return together, {key: interval for key, interval in intervals.items() if isinstance(key, tuple)}

@@ -15,6 +15,8 @@ from audioclass.reports.ranks import critical_difference_chart
 from audioclass.writing import write_beside
 
 SHOWN = ("accuracy", "balanced_accuracy", "macro_f1", "auc_one_vs_rest", "log_loss", "brier", "calibration_error")
+NOTE = "First minus second; p values are two-sided and corrected by Holm over the pairs."
+FOLDS_NOTE = " Folds share training examples: the corrected t allows for it, Wilcoxon and ranks over folds do not."
 TESTS = {"mcnemar": "McNemar", "corrected_t": "corrected t", "wilcoxon": "Wilcoxon"}
 
 
@@ -42,7 +44,7 @@ def comparison_page(
 
 def systems_table(comparison: Comparison) -> str:
     """Measures and costs of each system."""
-    costs = list(dict.fromkeys(name for system in comparison.systems for name in system.costs))
+    costs = comparison.costs
     rows = [
         [row_head(system.name)]
         + [cell(shown(system.measures[name]), data_measure=name) for name in SHOWN]
@@ -56,7 +58,7 @@ def systems_table(comparison: Comparison) -> str:
 
 def pairs_table(comparison: Comparison) -> str:
     """The difference of each pair with its interval, and the p values after correction for the number of pairs."""
-    tests = [name for name in TESTS if any(name in pair.tests for pair in comparison.pairs)]
+    tests = comparison.tests
     head = [
         "first",
         "second",
@@ -64,7 +66,7 @@ def pairs_table(comparison: Comparison) -> str:
         "interval",
         *(f"p, {TESTS[name]}" for name in tests),
     ]
-    note = "First minus second; p values are two-sided and corrected by Holm over the pairs."
+    note = NOTE + (FOLDS_NOTE if len(tests) > 1 else "")
     return table(head, [_pair(pair, tests) for pair in comparison.pairs], class_="pairs") + element(
         "p", note, class_="note"
     )

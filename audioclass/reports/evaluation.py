@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.evaluation.forms import shown, shown_interval
+from audioclass.evaluation.labels import LABEL_MEASURES
 from audioclass.evaluation.summary import MEASURES
-from audioclass.evaluation.views import LABEL_MEASURES, View
+from audioclass.evaluation.views import View
 from audioclass.markup import element, embedded_json, escape, page
 from audioclass.reports.charts import SMALL, confusion_table, count, reliability_chart, roc_chart
 from audioclass.reports.look import STYLE, cell, facts, figure, row_head, table
@@ -72,13 +74,14 @@ def summary_table(evaluation: Evaluation) -> str:
 
 
 def label_table(view: View) -> str:
-    """Each label against the rest; a rate that had nothing to divide by is marked."""
+    """Each label against the rest, with intervals; a rate that had nothing to divide by is marked."""
+    said = view.label_table()
     rows = [
         [row_head(row["label"]), cell(count(row["support"]))]
-        + [_rate(row[name], name, is_undefined=name.rstrip("1") in row["undefined"]) for name in LABEL_MEASURES]
-        for row in view.label_table()
+        + [_rate(view, index, row, name) for name in LABEL_MEASURES]
+        for index, row in enumerate(said)
     ]
-    note = element("p", f"* {UNDEFINED}", class_="note") if any(row["undefined"] for row in view.label_table()) else ""
+    note = element("p", f"* {UNDEFINED}", class_="note") if any(row["undefined"] for row in said) else ""
     return table(["label", "examples", *LABEL_MEASURES.values()], rows, class_="labels") + note
 
 
@@ -94,9 +97,11 @@ def _measured(view: View, name: str) -> list[str]:
     return [value, cell(shown_interval(measure.interval), class_="interval")]
 
 
-def _rate(value: float | None, name: str, *, is_undefined: bool) -> str:
-    mark = "*" if is_undefined else ""
-    return cell(shown(value) + mark, data_measure=name, title=UNDEFINED if is_undefined else None)
+def _rate(view: View, index: int, row: dict[str, Any], name: str) -> str:
+    is_undefined = name.rstrip("1") in row["undefined"]
+    value = shown(row[name]) + ("*" if is_undefined else "")
+    interval = element("span", shown_interval(view.label_intervals[name, index]), class_="interval")
+    return element("td", f"{value} {interval}", data_measure=name, title=UNDEFINED if is_undefined else None)
 
 
 def _section(view: View, audio: AudioLink | None) -> str:

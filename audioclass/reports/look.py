@@ -27,7 +27,8 @@ th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--rule); text-align
 th:first-child, td.name { text-align: left; }
 thead th { vertical-align: bottom; font-weight: 600; white-space: normal; }
 .pairs th:nth-child(2), .mistakes th:nth-child(4), .mistakes th:nth-child(6) { text-align: left; }
-tbody th { font-weight: 400; } td.interval { color: var(--faint); }
+tbody th { font-weight: 400; }
+.interval { color: var(--faint); } .labels .interval { display: block; font-size: .8rem; }
 .confusion td { min-width: 2.2rem; border: 1px solid var(--paper); text-align: center;
   background: color-mix(in srgb, var(--heat) calc(var(--share) * 100%), var(--paper)); }
 .confusion td.right { outline: 2px solid var(--faint); outline-offset: -3px; font-weight: 600; }

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from audioclass.evaluation.calibration import (
     Binning,
+    LabelBinnings,
     brier,
     brier_scores,
     label_reliability,
@@ -88,6 +89,13 @@ def test_error_is_at_most_the_largest_and_at_least_the_gap_of_the_means(sample):
     assert overall - 1e-12 <= curve.error <= curve.largest_error + 1e-12
 
 
+@given(examples())
+def test_errors_of_all_labels_at_once_are_those_of_each(sample):
+    y, P, weights = sample
+    each = [label_reliability(P, y, label, weights).error for label in range(P.shape[1])]
+    np.testing.assert_allclose(LabelBinnings.of(P, y).errors(weights), each, atol=1e-12)
+
+
 @given(st.integers(1, 40))
 def test_posteriors_that_come_true_as_often_as_they_say_have_no_error(n):
     came_true = np.arange(10) < 7
@@ -98,3 +106,4 @@ def test_posteriors_that_come_true_as_often_as_they_say_have_no_error(n):
 def test_without_weight_nothing_is_known():
     curve = Binning.of(np.array([0.5]), np.array([True])).reliability(np.zeros(1))
     assert np.isnan([curve.error, curve.largest_error]).all()
+    assert np.isnan(LabelBinnings.of(np.array([[0.5, 0.5]]), np.array([0])).errors(np.zeros(1))).all()

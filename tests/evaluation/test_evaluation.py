@@ -8,6 +8,7 @@ from answers import LABELS, drawn
 from audioclass.data import Segment
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import evaluate
+from audioclass.evaluation.labels import LABEL_MEASURES
 from audioclass.evaluation.summary import MEASURES
 from audioclass.plain import is_plain
 
@@ -82,6 +83,13 @@ def test_rows_of_labels_agree_with_scikit_learn(whole):
         judged = known[row[0]]
         expected = [f"{judged[name]:.3f}" for name in ("precision", "recall", "f1-score")]
         assert list(row[1:5]) == [f"{judged['support']:g}", *expected]
+
+
+def test_each_label_has_intervals_around_its_rates(whole):
+    for row in whole.windows.to_plain()["labels"]:
+        assert set(row["intervals"]) == set(LABEL_MEASURES)
+        for name in ("precision", "recall", "f1", "auc"):
+            assert row["intervals"][name]["low"] <= row[name] <= row["intervals"][name]["high"]
 
 
 def test_without_files_there_are_windows_only():

@@ -1,0 +1,41 @@
+"""The measures of each label against the rest, all at once and for any weighting, as a bootstrap asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from audioclass.evaluation.answers import Answers
+from audioclass.evaluation.calibration import LabelBinnings
+from audioclass.evaluation.confusion import confusion_matrix, label_rates
+from audioclass.evaluation.ranking import LabelRankings
+
+LABEL_MEASURES = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "auc": "AUC",
+    "calibration_error": "calibration error",
+}
+
+
+def label_measures(answers: Answers) -> Callable[[np.ndarray], dict[tuple[str, int], float]]:
+    """A function of multiplicities: each of `LABEL_MEASURES` of each label, keyed by both; NaN where undefined.
+
+    A label that a drawing leaves out is unknown in it, and not wrong.
+    """
+    n_labels = len(answers.labels)
+    rankings, binnings = LabelRankings.of(answers.P, answers.y), LabelBinnings.of(answers.P, answers.y)
+
+    def measures(multiplicities: np.ndarray) -> dict[tuple[str, int], float]:
+        weights = answers.weights * multiplicities
+        rates = label_rates(confusion_matrix(answers.y, answers.estimated, n_labels, weights), undefined=np.nan)
+        columns = (rates.precision, rates.recall, rates.f, rankings.areas(weights), binnings.errors(weights))
+        return {
+            (name, label): float(value)
+            for name, column in zip(LABEL_MEASURES, columns, strict=True)
+            for label, value in enumerate(column)
+        }
+
+    return measures
