@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -149,8 +150,6 @@ def _read(path: Path, reader: str | None, settings: Sequence[str] | None) -> tup
 
 
 def _processes(jobs: int) -> int:
-    import os
-
     return jobs or os.cpu_count() or 1
 
 
