@@ -1,6 +1,8 @@
 import pytest
 from environments import make_environment
+from trained import train_small
 
+from audioclass.model.saving import save_model
 from audioclass.plugins.manager import plugin_manager
 
 
@@ -14,3 +16,18 @@ def manager():
 def environment(tmp_path):
     """A fresh environment with audioclass installed, for a test that installs plugins."""
     return make_environment(tmp_path / "environment")
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """A small model with its corpus and cache beside it; nobody changes them."""
+    folder = tmp_path_factory.mktemp("trained")
+    return train_small(folder)
+
+
+@pytest.fixture(scope="session")
+def model_file(trained, tmp_path_factory):
+    """The file of the small model; nobody changes it."""
+    path = tmp_path_factory.mktemp("model") / "small.audioclass"
+    save_model(trained.model, path)
+    return path

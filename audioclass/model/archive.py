@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from audioclass.errors import ModelError
+from audioclass.errors import AudioclassError, ModelError
 from audioclass.plain import is_plain
 from audioclass.writing import opened_beside
 
@@ -63,7 +63,7 @@ def naming(path: Path) -> Iterator[None]:
     """Whatever a foreign or damaged file causes becomes one line that names it."""
     try:
         yield
-    except ModelError as error:
+    except AudioclassError as error:
         raise ModelError(f"{path}: {error}") from error
     except BrokenPipeError:
         raise

@@ -53,7 +53,7 @@ def _check_format(manifest: Mapping[str, Any]) -> None:
     if type(schema) is not int or schema < 1:
         raise ModelError(f"schema {schema!r} must be a whole number from 1 on")
     if schema > SCHEMA:
-        raise ModelError(f"schema {schema} is newer than {SCHEMA}, which this version reads; pip install -U audioclass")
+        raise ModelError(f"schema {str(schema)[:9]} is newer than {SCHEMA}, the latest read; pip install -U audioclass")
 
 
 def _check_pieces(manifest: Mapping[str, Any], maker: Maker) -> None:
