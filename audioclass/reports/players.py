@@ -18,7 +18,7 @@ AudioLink = Callable[[str], str | None]
 
 def relative_link(file: Path, page: Path) -> str:
     """The address of a file as a page in another folder links to it, whatever characters its name holds."""
-    return quote(Path(os.path.relpath(file, page.parent)).as_posix())
+    return quote(os.fsencode(Path(os.path.relpath(file, page.parent)).as_posix()))
 
 
 def mistakes_table(mistakes: Sequence[Mistake], audio: AudioLink | None = None) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from audioclass.data import Posteriors, Result
-from audioclass.exports.rows import Row, rows_of
+from audioclass.exports.rows import Row, label_names, rows_of
+from audioclass.exports.texts import encodable
 from audioclass.markup import element, embedded_json, escape, page
 from audioclass.reports.curves import Curves, curves_of
 from audioclass.reports.envelope import Envelope
@@ -40,25 +41,25 @@ def recording_page(
     """
     if len(set(result.files)) > 1:
         raise ValueError(f"segments of {len(set(result.files))} recordings, a page shows one")
-    title = title or next(iter(result.files), "recording")
+    title = encodable(title or next(iter(result.files), "recording"))
     rows = list(rows_of(result))
-    curves = curves_of(windows)
-    data = _data(rows, result.labels, curves, envelope)
+    data = _data(rows, result, curves_of(windows), envelope)
     body = _header(title, data["duration"], len(rows)) + _stage(audio) + _summary(rows, data["duration"]) + _help()
     body += element("script", embedded_json(data), type="application/json", id="recording")
     return page(title, STYLE + _read("recording.css"), body, _read("recording.js"))
 
 
-def _data(rows: Sequence[Row], labels: Sequence[str], curves: Curves, envelope: Envelope | None) -> dict[str, Any]:
+def _data(rows: Sequence[Row], result: Result, curves: Curves, envelope: Envelope | None) -> dict[str, Any]:
     """Everything that the script draws, as plain values; arrays are base64."""
-    names = list(dict.fromkeys([*curves.labels, *labels, *(row.label for row in rows)]))
+    drawn = [encodable(label) for label in curves.labels]
+    names = list(dict.fromkeys([*drawn, *label_names(result), *(row.label for row in rows)]))
     ends = [row.end for row in rows] + [float(curves.edges[-1])] + ([envelope.seconds] if envelope else [])
     return {
         "duration": max(ends),
         "names": names,
-        "segments": [_segment(row, labels, names) for row in rows],
+        "segments": [_segment(row, result, names) for row in rows],
         "curves": {
-            "names": [names.index(label) for label in curves.labels],
+            "names": [names.index(label) for label in drawn],
             "edges": _encoded(curves.edges.astype("<f4")),
             "values": _encoded(np.round(255 * curves.values).astype(np.uint8)),
         },
@@ -66,15 +67,15 @@ def _data(rows: Sequence[Row], labels: Sequence[str], curves: Curves, envelope: 
     }
 
 
-def _segment(row: Row, labels: Sequence[str], names: Sequence[str]) -> list[Any]:
-    """Start, end, name, posterior, runner-up and its posterior; the last two are None where there is one label."""
-    others = [
-        (p, label) for p, label in zip(row.posteriors, labels, strict=True) if label not in (row.label, *row.path)
-    ]
-    runner_up = max(others, default=None, key=lambda pair: pair[0])
+def _segment(row: Row, result: Result, names: Sequence[str]) -> list[Any]:
+    """Start, end, name, posterior, the best label outside it and its posterior; None where there is none."""
+    outside = [i for i, path in enumerate(result.paths) if row.label not in path]
+    second = max(outside, default=None, key=lambda i: row.posteriors[i])
     posterior = None if row.posterior is None else round(row.posterior, 4)
-    second = [names.index(runner_up[1]), round(runner_up[0], 4)] if runner_up else [None, None]
-    return [round(row.start, 3), round(row.end, 3), names.index(row.label), posterior, *second]
+    said = [round(row.start, 3), round(row.end, 3), names.index(row.label), posterior]
+    if second is None:
+        return [*said, None, None]
+    return [*said, names.index(encodable(result.labels[second])), round(row.posteriors[second], 4)]
 
 
 def _wave(envelope: Envelope) -> dict[str, Any]:

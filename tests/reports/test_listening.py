@@ -21,3 +21,9 @@ def test_what_browsers_do_not_play_is_linked(tmp_path):
     recording = tmp_path / "a.au"
     recording.write_bytes(b"")
     assert audio_address(recording, tmp_path / "page.html") == "a.au"
+
+
+def test_a_name_that_is_no_text_is_linked_by_its_bytes(tmp_path):
+    recording = tmp_path / "caf\udce9.wav"
+    recording.write_bytes(b"RIFF")
+    assert audio_address(recording, tmp_path / "page.html", embed_up_to=0) == "caf%E9.wav"

@@ -102,6 +102,19 @@ def test_groups_and_the_unknown_have_names_of_their_own():
     assert data["segments"][0][3] is None
 
 
+def test_the_runner_up_of_a_group_is_outside_it():
+    P, paths = np.array([[0.5, 0.4, 0.1]]), (("animal", "cat"), ("animal", "dog"), ("engine",))
+    result = Result(("a.wav",), (Segment(0, 1, "animal"),), P, ("cat", "dog", "engine"), paths)
+    (segment,) = data_of(Parsed(recording_page(result, windows_of(P, labels=result.labels))))["segments"]
+    assert segment == [0, 1, 3, 0.9, 2, 0.1]
+
+
+def test_names_that_are_no_text_are_shown_escaped():
+    P, odd = np.ones((1, 1)), "caf\udce9"
+    page = recording_page(Result((odd,), (Segment(0, 1, odd),), P, (odd,)), windows_of(P, labels=(odd,)))
+    assert page.encode().count(b"caf\\udce9") > 2
+
+
 def test_one_page_shows_one_recording():
     result, windows = recording(10)
     with pytest.raises(ValueError, match="segments of 2 recordings, a page shows one"):
