@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.bootstrap import Interval, Resampling, bootstrap
 from audioclass.evaluation.calibration import Reliability, label_reliability, top_label_reliability
-from audioclass.evaluation.confusion import LabelRates, confusion_matrix, label_rates
+from audioclass.evaluation.confusion import LabelRates, confusion_matrix, label_rates, mean_of_defined
 from audioclass.evaluation.forms import (
     plain_interval,
     plain_measure,
@@ -25,7 +25,7 @@ from audioclass.evaluation.forms import (
 from audioclass.evaluation.labels import LABEL_MEASURES, label_measures
 from audioclass.evaluation.mistakes import N_MISTAKES, Mistake, worst_mistakes
 from audioclass.evaluation.ranking import Roc, hand_till_auc, roc_curve
-from audioclass.evaluation.summary import MEASURES, summary_measures
+from audioclass.evaluation.summary import MEASURES, OF_AREAS, summary_measures
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,21 @@ def _measures(
     answers: Answers, paths: Sequence[Sequence[str]], resampling: Resampling
 ) -> tuple[dict[str, Measure], dict[tuple[str, int], Interval]]:
     """The measures of all labels together, and the intervals of each label, from the same drawings."""
-    summary, of_labels = summary_measures(answers, paths), label_measures(answers)
-    intervals = bootstrap(lambda drawn: summary(drawn) | of_labels(drawn), answers.groups, resampling)
-    values = summary(np.ones(len(answers)))
+    drawn = _drawn(answers, paths)
+    intervals, values = bootstrap(drawn, answers.groups, resampling), drawn(np.ones(len(answers)))
     values["auc_pairs"] = hand_till_auc(answers.P, answers.y, answers.weights)  # too slow to draw again and again
     intervals["auc_pairs"] = Interval.unknown(resampling.level)
     together = {name: Measure(values[name], intervals[name]) for name in MEASURES if name in values}
     return together, {key: interval for key, interval in intervals.items() if isinstance(key, tuple)}
+
+
+def _drawn(answers: Answers, paths: Sequence[Sequence[str]]) -> Callable[[np.ndarray], dict[Any, float]]:
+    """All that a drawing measures; the areas of labels, the slowest of it, serve their mean as well."""
+    summary, of_labels = summary_measures(answers, paths, set(MEASURES) - OF_AREAS), label_measures(answers)
+
+    def measures(multiplicities: np.ndarray) -> dict[Any, float]:
+        each = of_labels(multiplicities)
+        areas = np.array([each["auc", label] for label in range(len(answers.labels))])
+        return each | summary(multiplicities) | {"auc_one_vs_rest": mean_of_defined(areas)}
+
+    return measures
