@@ -17,6 +17,10 @@ from audioclass.reports.look import STYLE, cell, facts, figure, row_head, table
 from audioclass.reports.players import AudioLink, mistakes_table
 from audioclass.writing import write_beside
 
+NO_WIDTH = (
+    "An interval of no width is no certainty: where not one mistake was seen no drawing can show any, "
+    "and among n groups an error of about 3/n may still have gone unseen."
+)
 UNDEFINED = "nothing to divide by: shown as 0, measured it was not"
 
 
@@ -51,7 +55,7 @@ def evaluation_page(
         element("h1", escape(title)),
         element("p", escape(_about(evaluation)), class_="about"),
         facts(notes or {}),
-        element("h2", "Measures") + summary_table(evaluation),
+        element("h2", "Measures") + summary_table(evaluation) + _width_note(evaluation),
         element("h2", "Tree of labels") + element("div", drawing, class_="wide tree") if drawing else "",
         _section(main, audio),
         *(
@@ -89,6 +93,11 @@ def _about(evaluation: Evaluation) -> str:
     counts = ", ".join(f"{view.n_examples} {view.unit}s" for view in evaluation.views)
     drawn = f"intervals from {evaluation.resampling.n_resamples} drawings of {evaluation.main.n_groups} groups"
     return f"{counts}, {len(evaluation.labels)} labels; {drawn}"
+
+
+def _width_note(evaluation: Evaluation) -> str:
+    intervals = [interval for view in evaluation.views for interval in view.label_intervals.values()]
+    return element("p", NO_WIDTH, class_="note") if any(one.low == one.high for one in intervals) else ""
 
 
 def _measured(view: View, name: str) -> list[str]:

@@ -119,6 +119,12 @@ def test_title_notes_and_tree_stand_in_the_page(page):
     assert TREE in page
 
 
+def test_intervals_of_no_width_are_not_taken_for_certainty():
+    certain = np.eye(2)[[0, 1] * 8]
+    right = evaluate(("a", "b"), [0, 1] * 8, certain, resampling=Resampling(20))
+    assert "An interval of no width is no certainty" in evaluation_page(right)
+
+
 def test_windows_alone_make_a_page():
     page = evaluation_page(evaluate(LABELS, Y, P, resampling=Resampling(20)))
     assert 'id="per-window"' in page
