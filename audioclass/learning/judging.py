@@ -108,13 +108,12 @@ class Judge:
 
     def _made(self, point: Point) -> list[Case]:
         kernel, C = self.at(point)
-        K = gram(kernel, self.problem.X) if self._S is None else kernel.of(self._S)
-        climbs = self.climbs and self._S is not None and isinstance(kernel, HasGradients)
+        K, gradients = self._matrices(point, kernel)
         first = Case(
             K,
             self.problem.Y[:, 0],
             C,
-            kernel.gradients(self._S, K) if climbs else {},
+            gradients,
             _numbers(kernel),
             self.problem.weights,
             self.problem.groups,
@@ -124,6 +123,12 @@ class Judge:
         )
         others = zip(self.problem.Y.T[1:], self.problem.folds[1:], strict=True)
         return [first, *(first.against(y, folds) for y, folds in others)]
+
+    def _matrices(self, point: Point, kernel: Kernel) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
+        """K, and ∂K/∂θ where the search climbs."""
+        K = gram(kernel, self.problem.X) if self._S is None else kernel.of(self._S)
+        climbs = self.climbs and self._S is not None and isinstance(kernel, HasGradients)
+        return K, kernel.gradients(self._S, K) if climbs else {}
 
     def _attempt(self, work: Any) -> float:
         try:

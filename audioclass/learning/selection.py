@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,9 @@ from audioclass.errors import unknown_name
 from audioclass.kernels.statistics import statistic_of
 from audioclass.learning.examples import Examples, spread_rows
 from audioclass.learning.judging import C_AXIS, Judge, Problem, axis_of
+from audioclass.learning.refinement import GroupJudge, as_unscaled, thin_features, weigh_groups
 from audioclass.problems import Dichotomy, Found, Trial
+from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
 
 Progress = Callable[[int, int], None]  # searches done, searches in all
@@ -33,6 +36,9 @@ class Selection:
     a criterion that does not depend on C gets Joachims' value in the place of a search. With `together`, dichotomies
     over the same rows share one choice, so that one factorisation trains them all. At most `most_rows` rows are looked
     at, spread over the sides. `n_folds` serves criteria that train on folds.
+
+    A Gaussian kernel can then be made finer: with `column_groups`, the group of each feature, the groups get weights by
+    the gradient of the criterion; with `feature_shares`, as many of the features are kept as the criterion likes best.
     """
 
     criterion: Criterion = field(default_factory=LeaveGroupOutLogLoss)
@@ -43,12 +49,16 @@ class Selection:
     most_rows: int = 1000
     n_folds: int = 10
     seed: int = 0
+    column_groups: tuple[str, ...] = ()
+    feature_shares: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.c_rule not in C_RULES:
             raise unknown_name("rule for C", self.c_rule, C_RULES)
         if self.most_rows < 2:
             raise ValueError(f"most_rows={self.most_rows} must be at least 2")
+        if not all(0 < share <= 1 for share in self.feature_shares):
+            raise ValueError(f"feature_shares={self.feature_shares} must lie above 0 and at most at 1")
 
 
 @dataclass(frozen=True)
@@ -159,7 +169,52 @@ def _compete(
     if not found:
         return Selected(kernels[0], C, note=f"nothing could be judged, taken as given: {note}")
     best = min(found, key=lambda pair: pair[0] * pair[1].value)[1]
-    return Selected(best.kernel, best.C, best.trace, "; ".join(filter(None, [note, best.note])), best.value)
+    best = replace(best, note="; ".join(filter(None, [note, best.note])))
+    for refine in (_weighed, _thinned):
+        best = refine(problem, best, selection)
+    return best
+
+
+def _weighed(problem: Problem, chosen: Selected, selection: Selection) -> Selected:
+    """The choice with weights for the groups of features, where that is asked for and better."""
+    kernel = as_unscaled(chosen.kernel, problem.X.shape[1])
+    if not selection.column_groups or kernel is None:
+        return chosen
+    if not isinstance(selection.criterion, HasGradient):
+        return _noted(chosen, f"{selection.criterion.name} has no derivatives to weigh groups by")
+    judge = GroupJudge(problem, kernel, chosen.C, selection.column_groups, selection.criterion)
+    search = selection.search if selection.search.needs_gradient else LBFGS()
+    c_range = selection.c_range if selection.c_rule == "searched" else None
+    found = weigh_groups(judge, c_range, search, np.random.default_rng(selection.seed))
+    return _better(chosen, judge, found)
+
+
+def _thinned(problem: Problem, chosen: Selected, selection: Selection) -> Selected:
+    """The choice on the features that tell the sides apart, where that is asked for and better."""
+    kernel = as_unscaled(chosen.kernel, problem.X.shape[1])
+    if not selection.feature_shares or kernel is None:
+        return chosen
+    search = Pattern() if selection.search.needs_gradient else selection.search
+    for thin in thin_features(problem, kernel, selection.feature_shares):
+        judge = Judge(problem, thin, selection.criterion, selection.c_rule, chosen.C)
+        more = [axis_of(C_AXIS, selection.c_range, "log", chosen.C)] if C_AXIS in chosen.trace[0].point else []
+        with contextlib.suppress(ValueError):  # nothing on these features can be judged
+            found = search.search([*judge.axes(), *more], judge.objective, np.random.default_rng(selection.seed))
+            chosen = _better(chosen, judge, found)
+    return chosen
+
+
+def _better(chosen: Selected, judge: Judge, found: Found) -> Selected:
+    """The choice, or what was found where the criterion likes that better; both leave their trace."""
+    trace = chosen.trace + tuple(Trial(trial.point, judge.shown(trial.value)) for trial in found.trace)
+    if found.value >= judge.shown(chosen.value):  # turned: smaller is better
+        return replace(chosen, trace=trace)
+    kernel, C = judge.at(found.point)
+    return Selected(kernel, C, trace, chosen.note, judge.shown(found.value))
+
+
+def _noted(chosen: Selected, note: str) -> Selected:
+    return replace(chosen, note="; ".join(filter(None, [chosen.note, note])))
 
 
 def _search(judge: Judge, selection: Selection) -> Selected:

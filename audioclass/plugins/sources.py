@@ -61,6 +61,7 @@ BUILTINS = (
     "audioclass.exports.textgrid",
     "audioclass.exports.webvtt",
     "audioclass.kernels.gaussian",
+    "audioclass.kernels.gaussian_scaled",
     "audioclass.kernels.linear",
     "audioclass.kernels.polynomial",
     "audioclass.kernels.tanh",

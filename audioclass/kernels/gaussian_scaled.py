@@ -1,0 +1,46 @@
+"""Gaussian kernel with a factor for each feature: k(x, y) = exp(−Σ (f_j (x_j − y_j))² / (2 σ²)).
+
+With one factor for each group of features it is a product of Gaussian kernels, one a group; a factor of 0 leaves a
+feature out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.contracts import Kernel
+from audioclass.hookspecs import hookimpl
+from audioclass.kernels.statistics import squared_distance
+from audioclass.parameters import check_parameters, parameter
+
+
+@dataclass(frozen=True)
+class ScaledGaussian:
+    """Similarity in which each feature counts by its own factor, as a selection learns them."""
+
+    name: ClassVar[str] = "gaussian_scaled"
+    is_mercer: ClassVar[bool] = True
+
+    sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 100.0), help="how far apart is no longer alike")
+    factors: tuple[float, ...] = parameter((), low=0.0, help="one for each feature; empty: all 1")
+
+    __post_init__ = check_parameters
+
+    def gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """From features of as many columns as there are factors."""
+        if self.factors and len(self.factors) != X.shape[1]:
+            raise ValueError(f"gaussian_scaled: {len(self.factors)} factors for {X.shape[1]} features")
+        left = self._scaled(X)
+        return np.exp(-squared_distance(left, left if Y is X else self._scaled(Y)) / (2 * self.sigma**2))
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return X * np.array(self.factors, X.dtype) if self.factors else X
+
+
+@hookimpl
+def register_kernels() -> list[type[Kernel]]:
+    """The Gaussian with factors."""
+    return [ScaledGaussian]
