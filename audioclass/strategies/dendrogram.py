@@ -100,6 +100,11 @@ class HybridDendrogram:
             structure["trees"] = [candidate.to_plain() for candidate in candidates]
         return Plan(len(labels), self._machines(candidates), structure)
 
+    def plan_for(self, tree: Branch) -> Plan:
+        """The machines of a tree that is given as it is and never merged."""
+        given = [list(node.labels) for node in tree.walk() if node.children]
+        return Plan(len(tree.labels), self._form.dichotomies(tree), {"tree": tree.to_plain(), "given": given})
+
     def grow(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None
     ) -> tuple[Branch, list[list[int]]]:
