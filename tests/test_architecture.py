@@ -21,7 +21,7 @@ TABLE = (
     {"hookspecs"},
     {*ROOMS, "audio", "evaluation"},
     {"learning", "extraction", "segmentation", "reports"},
-    {"model", "index", "testing", "curation"},
+    {"model", "index", "testing", "curation", "laboratory"},
     {"plugins"},
     {"engine"},
     {"estimator"},
@@ -44,6 +44,8 @@ THIRD_PARTIES = {
     "exports": {"pyarrow"},
     "extraction": {"joblib", "pyarrow"},
     "index": {"pyarrow", "duckdb"},
+    "laboratory": {"matplotlib"},
+    "engine": {"threadpoolctl"},
     "estimator": {"sklearn"},
     "cli": {"typer", "rich"},
 }

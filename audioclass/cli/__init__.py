@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from audioclass import __version__
-from audioclass.cli import classify, corpus, evaluate, extract, models, plugins, screen, train
+from audioclass.cli import classify, corpus, evaluate, extract, lab, models, plugins, screen, train
 from audioclass.errors import AudioclassError
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ app.command(epilog=models.CALIBRATE_EXAMPLES)(models.calibrate)
 app.add_typer(models.app)
 app.add_typer(corpus.app)
 app.add_typer(plugins.app)
+app.add_typer(lab.app)
 
 
 def _show_version(wanted: bool) -> None:

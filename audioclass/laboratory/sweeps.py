@@ -1,0 +1,179 @@
+"""Sweeps of C and of sigma: what errors, bounds and criteria say along the way (specification 17)."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from audioclass.cases.case import Case
+from audioclass.contracts import Criterion, Kernel
+from audioclass.kernels.statistics import gram_and_gradients
+from audioclass.laboratory.ledger import Ledger
+from audioclass.learning.error_factor import joachims_error_factor
+from audioclass.learning.folds import fold_count, grouped_folds
+from audioclass.parameters import parameter_values
+from audioclass.trainers.l2_svm import L2SVM
+from audioclass.trainers.svm import SVM
+
+Progress = Callable[[str], None]  # what was just done
+Row = dict[str, Any]
+N_FOLDS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Prepared examples of two sides, and a name of what they are for the ledger."""
+
+    X: np.ndarray
+    y: np.ndarray
+    groups: np.ndarray
+    digest: str
+
+    def case(self, kernel: Kernel, C: float) -> Case:
+        """What a criterion judges under this kernel and C."""
+        K, gradients = gram_and_gradients(kernel, self.X)
+        codes = np.unique(self.groups, return_inverse=True)[1]
+        folds = grouped_folds(self.y, codes, max(2, fold_count(self.y, codes, N_FOLDS)))
+        numbers = {name: float(v) for name, v in parameter_values(kernel).items() if isinstance(v, (int, float))}
+        return Case(K, self.y, C, gradients, numbers, None, codes, folds, SVM().fit, L2SVM().fit)
+
+
+def sweep_error_factor(
+    sides: Sides, kernel: Kernel, Cs: Sequence[float], ledger: Ledger, progress: Progress
+) -> tuple[list[Row], Row]:
+    """A row for each C, and a summary: Joachims' value with its own row, and the C of the least leave-one-out error.
+
+    An error is None where the machine did not converge.
+    """
+    joachims = joachims_error_factor(kernel, sides.X)
+    rows = []
+    for C in [*Cs, joachims]:
+        point = {"sweep": "C", "data": sides.digest, "kernel": _said(kernel), "C": float(C)}
+        rows.append({"C": float(C), **ledger.once(point, lambda C=C: _trained(sides.case(kernel, C)))})
+        progress(f"C = {C:.3g}")
+    *swept, own = rows
+    slowest = max(row["seconds"] for row in rows) or 1.0
+    swept = [row | {"relative_time": row["seconds"] / slowest} for row in swept]
+    judged = [row for row in swept if row["leave_one_out"] is not None]
+    best = min(judged, key=lambda row: row["leave_one_out"], default=None)
+    summary = {"joachims": joachims, "joachims_leave_one_out": own["leave_one_out"]}
+    return swept, summary | {"best": best and best["C"], "best_leave_one_out": best and best["leave_one_out"]}
+
+
+def _trained(case: Case) -> Row:
+    """Training error, exact leave-one-out error, share of support vectors and seconds of one machine."""
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            errors = float(np.mean(case.y * case.scores < 0))
+            seconds = time.process_time() - start
+            lost = float(case.lost.mean())
+        except RuntimeWarning:
+            seconds = time.process_time() - start
+            return {"training_error": None, "leave_one_out": None, "support_vectors": None, "seconds": seconds}
+    return {
+        "training_error": errors,
+        "leave_one_out": lost,
+        "support_vectors": float(np.mean(case.alpha > 0)),
+        "seconds": seconds,
+    }
+
+
+@dataclass(frozen=True)
+class SigmaSweep:
+    """Values of every criterion at every sigma, NaN as None, and what each would choose.
+
+    `rows` hold sigma, C and a value for each criterion; `chosen` the criterion, its seconds, sigma and the exact
+    leave-one-out error there.
+    """
+
+    rows: list[Row]
+    chosen: list[Row]
+
+
+def sweep_sigma(
+    sides: Sides,
+    kernel: Kernel,
+    sigmas: Sequence[float],
+    criteria: Sequence[Criterion],
+    C: float | None,
+    ledger: Ledger,
+    progress: Progress,
+) -> SigmaSweep:
+    """Sweep a kernel that has a `sigma`; C is fixed, or Joachims' value of each sigma where it is None."""
+    run = _Run(sides, kernel, C, ledger)
+    rows = []
+    seconds = dict.fromkeys([criterion.name for criterion in criteria], 0.0)
+    for sigma in map(float, sigmas):
+        row: Row = {"sigma": sigma, "C": run.C_at(sigma)}
+        for criterion in criteria:
+            found = run.value(criterion, sigma)
+            row[criterion.name] = found["value"]
+            seconds[criterion.name] += found["seconds"]
+            progress(f"sigma = {sigma:.3g}: {criterion.name}")
+        rows.append(row)
+    chosen = []
+    for criterion in criteria:
+        best = _best(criterion, rows)
+        error = None if best is None else run.leave_one_out(best)
+        spent = seconds[criterion.name]
+        chosen.append({"criterion": criterion.name, "seconds": spent, "sigma": best, "leave_one_out": error})
+        progress(f"{criterion.name}: leave-one-out error at its choice")
+    return SigmaSweep(rows, chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    sides: Sides
+    kernel: Kernel
+    C: float | None
+    ledger: Ledger
+
+    def C_at(self, sigma: float) -> float:  # noqa: N802
+        """C is C."""
+        return joachims_error_factor(replace(self.kernel, sigma=sigma), self.sides.X) if self.C is None else self.C
+
+    def value(self, criterion: Criterion, sigma: float) -> Row:
+        """The value with the CPU seconds it took, once."""
+        point = {"sweep": "sigma", **self._at(sigma), "criterion": criterion.name, "with": parameter_values(criterion)}
+        return self.ledger.once(point, lambda: _judged(criterion, self._case(sigma)))
+
+    def leave_one_out(self, sigma: float) -> float | None:
+        """The exact error at a sigma, once."""
+        point = {"sweep": "leave one out", **self._at(sigma)}
+        return self.ledger.once(point, lambda: _trained(self._case(sigma)))["leave_one_out"]
+
+    def _at(self, sigma: float) -> Row:
+        return {"data": self.sides.digest, "kernel": _said(self.kernel), "sigma": sigma, "C": self.C_at(sigma)}
+
+    def _case(self, sigma: float) -> Case:
+        return self.sides.case(replace(self.kernel, sigma=sigma), self.C_at(sigma))
+
+
+def _judged(criterion: Criterion, case: Case) -> Row:
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            value = float(criterion.value(case))
+        except (ValueError, ArithmeticError, RuntimeWarning):
+            value = math.nan
+    return {"value": value if math.isfinite(value) else None, "seconds": time.process_time() - start}
+
+
+def _best(criterion: Criterion, rows: Sequence[Row]) -> float | None:
+    """The sigma that the criterion likes best, the first of equals; None where it judged nothing."""
+    sign = 1 if criterion.better == "lower" else -1
+    judged = [row for row in rows if row[criterion.name] is not None]
+    return min(judged, key=lambda row: sign * row[criterion.name])["sigma"] if judged else None
+
+
+def _said(kernel: Kernel) -> dict[str, Any]:
+    return {"name": kernel.name} | parameter_values(kernel)
