@@ -1,0 +1,39 @@
+"""Labels that stand in an order, such as levels: a machine between every two neighbours (Frank and Hall 2001)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass import check_parameters, hookimpl, parameter
+from audioclass.errors import UsageError
+from audioclass.problems import Dichotomy, Plan
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """Everything above a place in the order against everything up to it; posteriors are differences of neighbours."""
+
+    name: ClassVar[str] = "ordinal"
+    order: tuple[str, ...] = parameter((), help="labels from lowest to highest; by name where none is given")
+    __post_init__ = check_parameters
+
+    def plan(self, labels, geometry, taxonomy, rng):
+        names = list(self.order) or sorted(labels)
+        if sorted(names) != sorted(labels):
+            raise UsageError(f"ordinal: order {', '.join(names)} must hold each of {', '.join(labels)} once")
+        order = [list(labels).index(name) for name in names]
+        cuts = [Dichotomy(tuple(order[k:]), tuple(order[:k])) for k in range(1, len(order))]
+        return Plan(len(labels), tuple(cuts), {"order": order})
+
+    def combine(self, plan, probabilities, scores, counts, fitted):
+        above = np.minimum.accumulate(probabilities, axis=1)  # what is above a place is above all lower ones
+        ends = np.ones((len(above), 1)), np.zeros((len(above), 1))
+        P = np.empty((len(above), plan.n_labels))
+        P[:, plan.structure["order"]] = -np.diff(np.hstack([ends[0], above, ends[1]]), axis=1)
+        return P
+
+
+@hookimpl
+def register_strategies():
+    return [Ordinal]
