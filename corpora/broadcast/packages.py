@@ -1,0 +1,157 @@
+"""Free audio from Debian packages: fetched, verified by checksum, and only the sounds that the table names unpacked."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import re
+import shutil
+import subprocess
+import tarfile
+import tomllib
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LABELS = ("speech", "music", "environment")
+ARCHIVES = (".pk3", ".wz", ".zip")
+KEPT = (*ARCHIVES, ".sf2")  # besides what patterns name: archives to look into, sound fonts to play
+
+
+@dataclass(frozen=True)
+class Package:
+    """One row of the table: where the sounds of each label are inside the package.
+
+    Patterns are matched against whole paths, `!` in front leaves out; `part` is a pattern whose group names a part of
+    the package (a language, a voice), so that parts are drawn from evenly.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    licence: str
+    attribution: str
+    speech: list[str] = field(default_factory=list)
+    music: list[str] = field(default_factory=list)
+    environment: list[str] = field(default_factory=list)
+    part: str = ""
+
+    def label_of(self, path: str) -> str | None:
+        """The label under which a file counts, None for those that are not used."""
+        for label in LABELS:
+            patterns = getattr(self, label)
+            wanted = [p for p in patterns if not p.startswith("!")]
+            unwanted = [p[1:] for p in patterns if p.startswith("!")]
+            if _matches(path, wanted) and not _matches(path, unwanted):
+                return label
+        return None
+
+    def part_of(self, path: str) -> str:
+        """The part a file belongs to; one part holds all where the package has none."""
+        found = re.search(self.part, path) if self.part else None
+        return (found[1] or "") if found else ""
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A file of a package, unpacked, with what it counts as."""
+
+    path: Path
+    label: str
+    group: str
+    part: str
+
+
+def read_packages(table: Path) -> list[Package]:
+    """The packages of a table, in its order."""
+    return [Package(**row) for row in tomllib.loads(table.read_text(encoding="utf-8"))["package"]]
+
+
+def fetch(package: Package, folder: Path) -> Path:
+    """The package file of exactly the recorded version, downloaded unless it is there; its checksum is verified."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = _downloaded(package, folder)
+    if found is None:
+        subprocess.run(["apt-get", "download", f"{package.name}={package.version}"], cwd=folder, check=True)
+        found = _downloaded(package, folder)
+    if found is None:
+        raise FileNotFoundError(f"{package.name}: apt-get left no package file in {folder}")
+    digest = _sha256(found)
+    if digest != package.sha256:
+        raise ValueError(f"{found}: sha256 {digest}, should be {package.sha256}")
+    return found
+
+
+def unpack(package: Package, deb: Path, folder: Path) -> list[Sound]:
+    """The sounds of a package as files under the folder; what a run before unpacked is kept."""
+    target = folder / package.name
+    if not target.exists():
+        passing = folder / f"{package.name}.passing"
+        shutil.rmtree(passing, ignore_errors=True)
+        passing.mkdir(parents=True)
+        _unpack_sounds(package, deb, passing)
+        passing.rename(target)
+    paths = sorted(path for path in target.rglob("*") if path.is_file())
+    named = [(path, path.relative_to(target).as_posix()) for path in paths]
+    return [
+        Sound(path, package.label_of(name), package.name, package.part_of(name))
+        for path, name in named
+        if package.label_of(name)
+    ]
+
+
+def _unpack_sounds(package: Package, deb: Path, folder: Path) -> None:
+    program = shutil.which("dpkg-deb") or "dpkg-deb"
+    with (
+        subprocess.Popen([program, "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacker,
+        tarfile.open(fileobj=unpacker.stdout, mode="r|") as archive,
+    ):
+        for member in archive:
+            name = member.name.removeprefix("./")
+            if member.isfile() and (package.label_of(name) or name.endswith(KEPT)):
+                _write(folder / name, archive.extractfile(member).read())
+    for inner in [path for path in folder.rglob("*") if path.suffix in ARCHIVES]:
+        _unpack_archive(package, inner)
+        inner.unlink()
+    _decode_reel(folder)
+
+
+def _unpack_archive(package: Package, inner: Path) -> None:
+    with zipfile.ZipFile(inner) as archive:
+        for name in [member.filename for member in archive.infolist() if not member.is_dir()]:
+            path = inner.parent / name
+            if package.label_of(path.as_posix()) and path.resolve().is_relative_to(inner.parent.resolve()):
+                _write(path, archive.read(name))
+
+
+def _decode_reel(folder: Path) -> None:
+    """Telephone prompts without a header become one long recording: one decoder for hundreds of files."""
+    for coding in ("g722", "gsm"):
+        prompts = sorted(folder.rglob(f"*.{coding}"))
+        if prompts:
+            together = b"".join(path.read_bytes() for path in prompts)
+            reel = prompts[0].parent / f"reel.{coding}.wav"
+            program = shutil.which("ffmpeg") or "ffmpeg"
+            order = [program, "-v", "error", "-f", coding, "-i", "-", "-ar", "16000", reel]
+            subprocess.run(order, input=together, check=True)
+        for path in prompts:
+            path.unlink()
+
+
+def _matches(path: str, patterns: list[str]) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _downloaded(package: Package, folder: Path) -> Path | None:
+    version = package.version.replace(":", "%3a")
+    return next(iter(sorted(folder.glob(f"{package.name}_{version}_*.deb"))), None)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
