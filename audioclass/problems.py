@@ -131,7 +131,10 @@ class Machine:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMachine:
-    """A fitted machine that is no kernel expansion: named arrays that its own trainer evaluates."""
+    """A fitted machine that is no kernel expansion: named arrays that its own trainer evaluates.
+
+    Names are lower-case letters, digits and underscores: a model file has a member for each.
+    """
 
     arrays: Mapping[str, np.ndarray]
 

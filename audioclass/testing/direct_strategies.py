@@ -8,8 +8,17 @@ import numpy as np
 
 from audioclass.contracts import FitsDirectCombination, HoldsOutOfBag
 from audioclass.plain import is_plain
+from audioclass.problems import FeatureMachine
 from audioclass.testing.blobs import blobs, blobs_with_a_wrong_group, label_task, scores_of
-from audioclass.testing.laws import COMMON, Law, require, require_close, require_refusal, unchanged
+from audioclass.testing.laws import (
+    COMMON,
+    Law,
+    require,
+    require_close,
+    require_plain_arrays,
+    require_refusal,
+    unchanged,
+)
 
 SIZES = (2, 3, 5)
 ENOUGH = 0.95
@@ -35,6 +44,15 @@ def posteriors_are_posteriors(strategy: Any) -> None:
         require(P.shape == scores.shape, f"posteriors of shape {P.shape} for scores of {scores.shape}")
         require((P >= 0).all(), f"a posterior of {P.min()}")
         require(np.abs(P.sum(axis=1) - 1).max() < 1e-9, f"a row sums to {P.sum(axis=1).max()}")
+
+
+def returns_plain_arrays(strategy: Any) -> None:
+    """A machine over features is finite arrays of numbers, named as a model can name them."""
+    X, y = blobs(3)
+    machine = strategy.fit(label_task(strategy.wants, X, y))
+    if strategy.wants == "features":
+        require(isinstance(machine, FeatureMachine), f"returned {type(machine).__name__}, not a FeatureMachine")
+        require_plain_arrays(machine.arrays)
 
 
 def separates_what_is_separate(strategy: Any) -> None:
@@ -104,6 +122,7 @@ def bad_examples_are_refused(strategy: Any) -> None:
 LAWS: tuple[Law, ...] = (
     *COMMON,
     posteriors_are_posteriors,
+    returns_plain_arrays,
     separates_what_is_separate,
     order_of_labels_does_not_matter,
     same_seed_same_machine,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,14 @@ def require_close(actual: Any, expected: Any, tolerance: float, what: str) -> No
     difference = np.abs(actual - expected).max(initial=0)
     size = max(np.abs(expected).max(initial=0), np.abs(actual).max(initial=0), 1e-300)
     require(difference <= tolerance * size, f"{what}: differ by {difference:.3g} where values reach {size:.3g}")
+
+
+def require_plain_arrays(arrays: Mapping[str, Any]) -> None:
+    """Break the law unless a model can hold these arrays: named in its way, finite and of numbers."""
+    for name, array in arrays.items():
+        require(re.fullmatch("[a-z0-9_]+", name), f"{name!r}: lower-case letters, digits and underscores only")
+        require(np.asarray(array).dtype.kind in "fiub", f"{name} holds {np.asarray(array).dtype}")
+        require(np.isfinite(array).all(), f"{name} holds NaN or infinite values")
 
 
 def require_refusal(work: Callable[[], Any], what: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from audioclass.contracts import HoldsOutOfBag, ScoresFeatures
 from audioclass.problems import FeatureMachine, Machine
 from audioclass.testing.blobs import binary_task, blobs, blobs_with_a_wrong_group, scores_of
-from audioclass.testing.laws import COMMON, Law, require, require_refusal, unchanged
+from audioclass.testing.laws import COMMON, Law, require, require_plain_arrays, require_refusal, unchanged
 
 ENOUGH = 0.95  # of decisions: trainers may be random, and points may lie on the border
 
@@ -45,9 +45,7 @@ def returns_plain_arrays(trainer: Any) -> None:
         require(np.isin(machine.support, np.arange(len(y))).all(), "support holds rows that are not in the task")
         require(len(machine.support) == len(machine.coefficients), "as many coefficients as support rows are due")
         arrays = {name: getattr(machine, name) for name in ("support", "coefficients", "intercept")}
-    for name, array in arrays.items():
-        require(np.asarray(array).dtype.kind in "fiub", f"{name} holds {np.asarray(array).dtype}")
-        require(np.isfinite(array).all(), f"{name} holds NaN or infinite values")
+    require_plain_arrays(arrays)
 
 
 def separates_what_is_separate(trainer: Any) -> None:

@@ -13,7 +13,7 @@ from audioclass import testing
 from audioclass.data import Corpus, Entry, Posteriors
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import check_parameters, parameter
-from audioclass.problems import Dichotomy, Found, Plan, Trial
+from audioclass.problems import Dichotomy, FeatureMachine, Found, Plan, Trial
 from audioclass.testing.laws import COMMON, judge
 
 COUNT = itertools.count()
@@ -58,6 +58,10 @@ def nan_wins(self, space, objective, rng):
     return Found(trace[0].point, trace[0].value, trace)
 
 
+def wrongly_named(self, task):
+    return FeatureMachine({"X": task.X})
+
+
 def nothing_held_out(self, task, groups):
     """Scores that saw everything: those of the labels themselves."""
     n_labels = getattr(task, "n_labels", None)
@@ -82,6 +86,7 @@ BROKEN = {
         "Scores of new examples": {"fit": lambda self, task: negated(template("trainer").fit(self, task))},
         "weight 0": {"fit": lambda self, task: template("trainer").fit(self, replace(task, weights=np.ones(len(task.y))))},
         "same scores to the bit": {"fit": lambda self, task: jittered(template("trainer").fit(self, task))},
+        "A machine is": {"wants": "features", "fit": wrongly_named, "scores": lambda self, machine, X: X[:, 0]},
         "finite arrays": {"fit": lambda self, task: replace(template("trainer").fit(self, task), intercept=np.nan)},
         "It wants": {"wants": "everything"},
         "never saw their group": {"fit_out_of_bag": nothing_held_out},
@@ -104,6 +109,7 @@ BROKEN = {
     },
     "direct_strategy": {
         "sum to 1": {"combine": lambda self, scores, fitted: np.ones_like(scores)},
+        "named as a model can": {"wants": "features", "fit": wrongly_named, "scores": lambda self, machine, X: X},
         "told apart": {"combine": lambda self, scores, fitted: np.full_like(scores, 1 / scores.shape[1])},
         "never saw their group": {"fit_out_of_bag": nothing_held_out},
         "fits for its combination": {"fit_combination": lambda self, scores, y: {"temperature": np.float64(1)}},

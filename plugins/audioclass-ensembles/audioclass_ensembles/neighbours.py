@@ -39,7 +39,7 @@ class Neighbours:
     def fit_labels(self, examples: Labelled) -> Arrays:
         """The examples themselves, and what the vote of each weighs for each label."""
         ballots = np.eye(examples.n_labels)[examples.y] * examples.weights[:, None]
-        return {"X": np.asarray(examples.X), "ballots": ballots}
+        return {"examples": np.asarray(examples.X), "ballots": ballots}
 
     def fit_labels_out_of_bag(self, examples: Labelled, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
         """The examples, and what the other groups say of each."""
@@ -52,7 +52,7 @@ class Neighbours:
 
     def _log_shares(self, arrays: Arrays, X: np.ndarray, groups: np.ndarray | None = None) -> np.ndarray:
         """With the groups of the rows, which are then the examples, only others are asked; NaN where there are none."""
-        known, ballots = np.asarray(arrays["X"], np.float64), arrays["ballots"]
+        known, ballots = np.asarray(arrays["examples"], np.float64), arrays["ballots"]
         X = np.asarray(X, np.float64)
         shares = np.empty((len(X), ballots.shape[1]))
         for block in _blocks(len(X), len(known)):

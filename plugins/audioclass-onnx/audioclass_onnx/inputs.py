@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from audioclass.data import Framing
-from audioclass.descriptors.spectra import Spectra
 
 CORE_AXES = {"waveform": 1, "log_mel": 2}
 NATURAL = np.float32(np.log(10) / 10)  # of a decibel
@@ -24,6 +23,8 @@ class Frames:
 
     def of(self, samples: np.ndarray) -> np.ndarray:
         """(n_frames, bands) of whole frames; fewer samples than a frame are followed by silence."""
+        from audioclass.descriptors.spectra import Spectra
+
         missing = self.framing.frame_length - len(samples)
         padded = np.pad(samples, (0, max(missing, 0)))
         level = Spectra(padded, self.framing).log_mel(self.bands, self.lowest)
