@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import platform
-import shutil
-from collections.abc import Mapping
+import hashlib
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from audioclass import __version__
 from audioclass.engine.choices import Choices
 from audioclass.engine.features import load_recipe, user_cache
-from audioclass.engine.gathering import Labelled, Progress, gather, load_corpus, taxonomy_of
+from audioclass.engine.gathering import LEARN, Labelled, Progress, gather, load_corpus, tree_for
+from audioclass.engine.provenance import describe
 from audioclass.errors import CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from audioclass.evaluation.evaluation import Evaluation
     from audioclass.extraction.recipe import Recipe
     from audioclass.learning.examples import Examples
+    from audioclass.learning.store import Store
     from audioclass.learning.training import Method, Training
     from audioclass.model.model import Model
     from audioclass.plugins.manager import PluginManager
 
+__all__ = ["DEFAULT_RECIPE", "LEARN", "Setup", "Trained", "check_labels", "judge", "run_folder", "train", "train_on"]
+
 DEFAULT_RECIPE = "environment"
-LEARN = "learn"
 PARTS = 0.02  # of accuracy: where naive folds claim so much more than grouped ones, recordings leak
 
 
@@ -64,7 +66,7 @@ class Setup:
 
     def guided_by(self, taxonomy: Taxonomy | None) -> Setup:
         """The same with the hybrid dendrogram on a given taxonomy, unless its tree was chosen."""
-        if taxonomy is None or self.choices.strategy != "hybrid_dendrogram":
+        if taxonomy is None or self.choices.strategy != Choices.strategy:
             return self
         strategy = f"{self.choices.strategy}:tree=taxonomy,below=average"
         choices = replace(self.choices, strategy=strategy)
@@ -88,7 +90,7 @@ class Trained:
     @property
     def warnings(self) -> list[str]:
         """What a user should know before trusting it."""
-        found = list(self.training.notes)
+        found = [*self.labelled.remarks, *self.training.notes]
         if self.naive is not None:
             grouped, naive = (one.main.measures["accuracy"].value for one in (self.grouped, self.naive))
             if naive - grouped > PARTS:
@@ -117,8 +119,8 @@ def train(
     """
     setup = setup or Setup.of()
     read = load_corpus(corpus, setup.manager, reader)
-    tree = taxonomy_of(read) if taxonomy is None else None if taxonomy == LEARN else taxonomy
     labelled = gather(read, setup.recipe, jobs=jobs, cache=cache, progress=progress)
+    tree = tree_for(read, labelled, taxonomy)
     return train_on(
         labelled,
         setup.guided_by(tree),
@@ -144,24 +146,30 @@ def train_on(
     """Train on windows that are at hand; without `reports` nothing that was held out is judged naively."""
     from audioclass.learning.examples import Examples
     from audioclass.learning.preparation import Preparation
-    from audioclass.learning.store import Store
+    from audioclass.learning.store import resumable
     from audioclass.learning.training import train_classifier
     from audioclass.model.model import Memory, Model
 
     check_labels(labelled, taxonomy)
     preparation = Preparation.fit(labelled.X, setup.recipe.groups, setup.choices.normalisation)
     examples = Examples.of(preparation.apply(labelled.X), labelled.y, labelled.weights, labelled.groups)
-    kept = Path(cache or user_cache()) / "training" / examples.fingerprint
-    training = train_classifier(
-        examples, labelled.labels, setup.method, taxonomy=taxonomy, jobs=jobs, progress=progress, store=Store(kept)
-    )
-    grouped = judge(labelled, training.held_out, taxonomy)
-    naive = _naive(labelled, examples, setup.method, training, taxonomy, jobs, Store(kept)) if reports else None
-    about = describe(labelled, setup, training, grouped, naive, examples.y)
-    memory = Memory.of(training, examples)
-    model = Model.of(name, setup.recipe, preparation, training.classifier, taxonomy, about, memory)
-    shutil.rmtree(kept, ignore_errors=True)
+    with resumable(run_folder(cache, "training", examples.fingerprint)) as store:
+        training = train_classifier(
+            examples, labelled.labels, setup.method, taxonomy=taxonomy, jobs=jobs, progress=progress, store=store
+        )
+        grouped = judge(labelled, training.held_out, taxonomy)
+        P = _naive_posteriors(examples, setup.method, training, jobs, progress, store) if reports else None
+        naive = None if P is None else judge(labelled, P, taxonomy)
+        about = describe(labelled, setup, training, grouped, naive, examples.y)
+        memory = Memory.of(training, examples)
+        model = Model.of(name, setup.recipe, preparation, training.classifier, taxonomy, about, memory)
     return Trained(model, training, labelled, grouped, naive)
+
+
+def run_folder(cache: Path | None, stage: str, key: str) -> Path:
+    """Where a run keeps what it has done; another version of ourselves begins anew."""
+    digest = hashlib.sha256(f"{__version__} {key}".encode()).hexdigest()
+    return Path(cache or user_cache()) / stage / digest
 
 
 def check_labels(labelled: Labelled, taxonomy: Taxonomy | None) -> None:
@@ -190,88 +198,13 @@ def judge(labelled: Labelled, P: np.ndarray, taxonomy: Taxonomy | None, n_resamp
     )
 
 
-def _naive(
-    labelled: Labelled,
-    examples: Examples,
-    method: Method,
-    training: Training,
-    taxonomy: Taxonomy | None,
-    jobs: int,
-    store: Any,
-) -> Evaluation | None:
+def _naive_posteriors(
+    examples: Examples, method: Method, training: Training, jobs: int, progress: Progress | None, store: Store
+) -> np.ndarray | None:
     """The same machines judged as if windows were independent: what a split that leaks would claim."""
     from audioclass.learning.naive import naive_posteriors
 
     if len(np.unique(examples.groups)) == len(examples.groups):
         return None
-    return judge(labelled, naive_posteriors(examples, method, training, jobs=jobs, store=store), taxonomy)
-
-
-def describe(
-    labelled: Labelled,
-    setup: Setup,
-    training: Training,
-    grouped: Evaluation,
-    naive: Evaluation | None,
-    y: np.ndarray,
-) -> dict[str, Any]:
-    """Provenance and report, as plain values; `y` is the label index of every example that was trained on."""
-    from audioclass.learning.facts import machine_facts
-
-    return {
-        "versions": versions(),
-        "pieces": pieces_of(setup, training),
-        "choices": {key: value for key, value in vars(setup.choices).items() if isinstance(value, (str, int, float))},
-        "corpus": _corpus_facts(labelled),
-        "report": {"grouped": figures(grouped), "naive": figures(naive) if naive else None},
-        "machines": machine_facts(training, y),
-        "notes": list(training.notes),
-    }
-
-
-def versions() -> dict[str, str]:
-    """What computed it: ourselves, Python and the libraries whose rounding matters."""
-    import scipy
-
-    return {
-        "audioclass": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-    }
-
-
-def pieces_of(setup: Setup, training: Training) -> list[dict[str, str]]:
-    """Every piece that is needed to evaluate the model, with the distribution it comes from."""
-    classifier = training.classifier
-    used = [("strategy", setup.method.strategy.name)]
-    if classifier.plan is not None:
-        used += [("trainer", setup.method.pieces.trainer.name), ("calibrator", setup.method.pieces.calibrator.name)]
-    used += [("kernel", kernel.name) for kernel in classifier.kernels]
-    for part in setup.recipe.parts:
-        used += [("descriptor", piece.name) for piece in part.descriptors]
-        used += [("pooling", piece.name) for piece in part.poolings]
-        used += [("embedding", part.embedding.name)] if part.embedding is not None else []
-    return [_origin(setup.manager, kind, name) for kind, name in dict.fromkeys(used)]
-
-
-def figures(evaluation: Evaluation) -> dict[str, Mapping[str, float]]:
-    """The figures of a report, per window and per clip."""
-    wanted = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error")
-    return {view.unit: {name: float(view.measures[name].value) for name in wanted} for view in evaluation.views}
-
-
-def _corpus_facts(labelled: Labelled) -> dict[str, Any]:
-    counts = np.bincount(labelled.y, minlength=len(labelled.labels))
-    return {
-        "fingerprint": labelled.fingerprint,
-        "recordings": len({labelled.entries[i].file for i in labelled.which}),
-        "groups": len(np.unique(labelled.groups)),
-        "windows": {label: int(count) for label, count in zip(labelled.labels, counts, strict=True)},
-        "left_out": len(labelled.failures),
-    }
-
-
-def _origin(manager: PluginManager, kind: str, name: str) -> dict[str, str]:
-    offer = manager.find(kind, name)
-    return {"kind": offer.kind, "name": name, "distribution": offer.distribution, "version": offer.version}
+    say = None if progress is None else partial(progress, "naive folds")
+    return naive_posteriors(examples, method, training, jobs=jobs, progress=say, store=store)
