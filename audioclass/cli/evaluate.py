@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Gathering, Json, Learning, grouped
+from audioclass.cli.figures import show_comparison, show_evaluation
+from audioclass.cli.options import Gathering, Json, Learning, Method, grouped
 from audioclass.errors import AudioclassError, UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ COMPARE_EXAMPLES = screen.examples(
     "audioclass compare corpus/ --with hybrid_dendrogram --with one_vs_one --with one_vs_rest",
     "audioclass compare test/ --with old.audioclass --with new.audioclass --report compare.html",
 )
+TRAINED_ALREADY = "cannot be given with a model: it is judged as it is"
 Folds = Annotated[
     str,
     typer.Option("--folds", help="`auto`: those of the corpus, else five; `groups`: leave one group out; or a number."),
@@ -71,7 +73,7 @@ def evaluate(
     if json:
         screen.out_json(evaluation.to_plain() | _costs(judged))
     else:
-        _show(evaluation)
+        show_evaluation(evaluation)
     if report is not None:
         _write_report(report, evaluation, judged, paths)
     for _, reason in judged.labelled.failures:
@@ -91,19 +93,13 @@ def compare(
             help="A strategy (`NAME` or `NAME:parameter=value`) or a model file; again for more.",
         ),
     ],
+    method: Method,
     gathering: Gathering,
-    recipe: Annotated[str, typer.Option("--recipe", help="How recordings become features.")] = "environment",
-    trainer: Annotated[str, typer.Option("--trainer", help="Binary trainer of every strategy.")] = "least_squares",
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Where all randomness starts.")] = 0,
     folds: Folds = "auto",
     report: Report = None,
     json: Json = False,
 ) -> None:
     """Compare strategies, or models, on the same recordings and folds, with paired tests corrected for their number."""
-    from audioclass.engine import comparing
-    from audioclass.engine.choices import Choices
-    from audioclass.engine.models import load_model
-    from audioclass.engine.training import Setup
     from audioclass.model.saving import SUFFIX
 
     if report is not None:
@@ -112,19 +108,39 @@ def compare(
     if any(are_models) != all(are_models):
         raise UsageError("strategies and model files cannot be compared with one another; give only one sort")
     with screen.stages() as progress:
+        options = {"progress": progress, **gathering.options}
         if all(are_models):
-            models = dict(comparing.named_setups([(Path(name).stem, load_model(name)) for name in systems]))
-            found = comparing.compare_models(corpus, models, progress=progress, **gathering.options)
+            method.refuse(TRAINED_ALREADY)
+            found = _compare_models(corpus, systems, options)
         else:
-            choices = [Choices(strategy=name, trainer=trainer, seed=seed) for name in systems]
-            setups = comparing.named_setups([(one.strategy, Setup.of(recipe, one)) for one in choices])
-            found = comparing.compare_setups(corpus, setups, folds=folds, progress=progress, **gathering.options)
-    screen.out_json(found.to_plain()) if json else _show_comparison(found)
+            found = _compare_strategies(corpus, systems, method, folds, options)
+    screen.out_json(found.to_plain()) if json else show_comparison(found)
     if report is not None:
         from audioclass.reports.comparison import write_comparison
 
         write_comparison(report, found, title=f"Comparison on {corpus.name}")
         screen.note(f"{report}: written")
+
+
+def _compare_models(corpus: Path, files: list[str], options: dict[str, Any]) -> Comparison:
+    from audioclass.engine import comparing
+    from audioclass.engine.models import load_model
+
+    names = [Path(file).stem for file in files]
+    names = names if len(set(names)) == len(names) else files
+    comparing.check_several(names)
+    models = {name: load_model(file) for name, file in zip(names, files, strict=True)}
+    return comparing.compare_models(corpus, models, **options)
+
+
+def _compare_strategies(
+    corpus: Path, strategies: list[str], method: Method, folds: str, options: dict[str, Any]
+) -> Comparison:
+    from audioclass.engine import comparing
+
+    comparing.check_several(strategies)
+    setups = {strategy: method.setup(strategy=strategy) for strategy in strategies}
+    return comparing.compare_setups(corpus, setups, folds=folds, taxonomy=method.tree(), **options)
 
 
 def _judge(paths: list[Path], learning: Learning, folds: str, options: dict[str, Any]) -> Judged:
@@ -137,34 +153,14 @@ def _judge(paths: list[Path], learning: Learning, folds: str, options: dict[str,
         )
     if len(paths) > 2:
         raise UsageError(f"{len(paths)} paths; give a model and a corpus, or a corpus alone")
+    learning.refuse(TRAINED_ALREADY)
+    if folds != "auto":
+        raise UsageError(f"--folds {TRAINED_ALREADY}")
     model = load_model(str(paths[0]))
     judged = evaluating.evaluate_model(model, paths[1], **options)
     if evaluating.was_trained_on(model, judged.labelled):
         screen.warn(f"{paths[0]} was trained on this very corpus: these figures say nothing about new recordings")
     return judged
-
-
-def _show(evaluation: Evaluation) -> None:
-    units = [view.unit for view in evaluation.views]
-    head = ("measure", *(cell for unit in units for cell in (f"per {unit}", "95 %")))
-    screen.table(head, [row[: len(head)] for row in evaluation.rows()])
-    screen.out("")
-    main = evaluation.main
-    rates = main.to_plain()["labels"]
-    if isinstance(rates, list) and rates and isinstance(rates[0], dict):
-        columns = ("precision", "recall", "f1")
-        rows = [(str(one["label"]), *(f"{one[name] or 0:.3f}" for name in columns)) for one in rates]
-        screen.table(("label", *columns), rows)
-
-
-def _show_comparison(found: Comparison) -> None:
-    costs = list(found.systems[0].costs)
-    screen.table(
-        ("system", "accuracy", "log-loss", "calibration error", *(c.replace("_", " ") for c in costs)), found.rows()
-    )
-    screen.out("")
-    tests = list(found.pairs[0].adjusted) if found.pairs else []
-    screen.table(("first", "second", found.measure, "95 %", *(f"p {test}" for test in tests)), found.pair_rows())
 
 
 def _costs(judged: Judged) -> dict[str, float]:
@@ -182,8 +178,19 @@ def _write_report(path: Path, evaluation: Evaluation, judged: Judged, paths: lis
     notes = {"corpus": str(paths[-1]), "recordings": str(len(set(judged.labelled.clips)))}
     if len(paths) == 2:
         notes["model"] = str(paths[0])
-    write_evaluation(path, evaluation, title=f"Evaluation on {paths[-1].name}", notes=notes, audio=link)
+    elif judged.tree:
+        notes["tree"] = "as it was learnt without the first fold"
+    title = f"Evaluation on {paths[-1].resolve().name}"
+    write_evaluation(path, evaluation, title=title, notes=notes, drawing=_drawing(judged.tree), audio=link)
     screen.note(f"{path}: written")
+
+
+def _drawing(tree: str) -> str:
+    """The picture of a tree from its text."""
+    from audioclass.learning.tree_drawing import draw_svg
+    from audioclass.learning.tree_reading import read_toml
+
+    return draw_svg(read_toml(tree)) if tree else ""
 
 
 def _gate(evaluation: Evaluation, min_accuracy: float | None, max_ece: float | None) -> None:

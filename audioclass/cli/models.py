@@ -27,24 +27,29 @@ CALIBRATE_EXAMPLES = screen.examples("audioclass calibrate broadcast.audioclass 
 @app.command(epilog=screen.examples("audioclass model show birds.audioclass", "audioclass model show broadcast"))
 def show(model: ModelPath, json: Json = False) -> None:
     """Labels, tree, machines, report and provenance of a model."""
+    from audioclass.learning.tree_drawing import draw_lines
     from audioclass.model.saving import manifest_of
+    from audioclass.model.trees import learnt_tree
 
     loaded = _load(model)
     if json:
         screen.out_json(manifest_of(loaded))
         return
+    tree = learnt_tree(loaded)
     screen.out(_summary(loaded))
     screen.out("")
-    screen.out(loaded.taxonomy.draw())
+    screen.out("\n".join(draw_lines(tree)) if tree else loaded.taxonomy.draw())
 
 
 @app.command(epilog=screen.examples("audioclass model verify birds.audioclass"))
 def verify(model: ModelPath, json: Json = False) -> None:
     """Recompute the golden posteriors: from a signal that we generate, through features, to the last digit."""
+    from audioclass.model.archive import naming
     from audioclass.model.golden import TOLERANCE
 
     loaded = _load(model, verify=False)
-    drift = loaded.drift()
+    with naming(Path(model)):
+        drift = loaded.drift()
     if json:
         screen.out_json({"model": model, "drift": drift, "tolerance": TOLERANCE, "steady": drift <= TOLERANCE})
     else:
@@ -75,13 +80,13 @@ def calibrate(
 
     Says what the log-loss on held-out groups was before, and is after.
     """
-    from audioclass.engine import updating
+    from audioclass.engine import calibrating
     from audioclass.model.saving import SUFFIX, save_model
 
     output = output or Path(f"{Path(model).stem}-calibrated{SUFFIX}")
     screen.check_place(output)
     with screen.stages() as progress:
-        made = updating.calibrate(model, corpus, progress=progress, **gathering.options)
+        made = calibrating.calibrate(model, corpus, progress=progress, **gathering.options)
     save_model(made.model, output)
     before, after = made.log_loss_before, made.log_loss_after
     if json:

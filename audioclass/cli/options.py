@@ -7,7 +7,7 @@ import functools
 import inspect
 import tomllib
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,13 +70,15 @@ def _option(*names: str, **said: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Learning:
-    """How to train: names of pieces, each `NAME` or `NAME:parameter=value,…`; a file may hold them too."""
+class Method:
+    """How to train, but for the strategy: names of pieces, each `NAME` or `NAME:parameter=value,…`.
+
+    A file may hold them too.
+    """
 
     recipe: Annotated[
         str | None, _option("--recipe", help="How recordings become features; see `audioclass recipes` (environment).")
     ] = None
-    strategy: Annotated[str | None, _option("--strategy", help="How labels are told apart (hybrid_dendrogram).")] = None
     kernel: Annotated[
         str | None, _option("--kernel", help="Kernel, or several that compete: `a+b` (gaussian_unscaled).")
     ] = None
@@ -106,11 +108,11 @@ class Learning:
     ] = None
 
     def setup(self, **changes: Any) -> Setup:
-        """The pieces behind the options."""
+        """The pieces behind the options, some of them changed; a change to None is none."""
         from audioclass.engine.choices import Choices
         from audioclass.engine.training import DEFAULT_RECIPE, Setup
 
-        said = self._said() | changes
+        said = self.said() | {name: value for name, value in changes.items() if value is not None}
         recipe, window, hop = said.pop("recipe", DEFAULT_RECIPE), said.pop("window", None), said.pop("hop", None)
         said.pop("taxonomy", None)
         if "error_factor" in said:
@@ -121,13 +123,26 @@ class Learning:
         """The taxonomy that was asked for: read from its file, `learn`, or None for the corpus's own."""
         from audioclass.taxonomy import Taxonomy
 
-        asked = self._said().get("taxonomy")
+        asked = self.said().get("taxonomy")
         return asked if asked in (None, "learn") else Taxonomy.read(Path(asked))
 
-    def _said(self) -> dict[str, Any]:
+    def said(self) -> dict[str, Any]:
         """What was stated, on the command line or else in the file."""
         own = {name: value for name, value in vars(self).items() if value is not None and name != "config"}
         return (_read_config(self.config) if self.config else {}) | own
+
+    def refuse(self, why: str, *, but: Sequence[str] = ()) -> None:
+        """Where nothing is trained by them, options are refused instead of ignored."""
+        for name in self.said():
+            if name not in but:
+                raise UsageError(f"--{name.replace('_', '-')} {why}")
+
+
+@dataclass(frozen=True)
+class Learning(Method):
+    """How to train, the strategy included."""
+
+    strategy: Annotated[str | None, _option("--strategy", help="How labels are told apart (hybrid_dendrogram).")] = None
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -137,11 +152,21 @@ def _read_config(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: not a TOML file: {error}") from error
-    known = [field.name for field in dataclasses.fields(Learning) if field.name != "config"] + ["folds", "large"]
-    for key in table:
-        if key not in known:
-            raise UsageError(f"{path}: {unknown_name('option', key, known)}")
+    kinds = _kinds()
+    for key, value in table.items():
+        if key not in kinds:
+            raise UsageError(f"{path}: {unknown_name('option', key, kinds)}")
+        is_right = type(value) is kinds[key] or (kinds[key] is float and type(value) is int)
+        if not is_right:
+            raise UsageError(f"{path}: {key}={value!r} must be {'a text' if kinds[key] is str else 'a number'}")
     return table
+
+
+def _kinds() -> dict[str, type]:
+    """The type of each option that a file may hold."""
+    hints = typing.get_type_hints(Learning)
+    own = {name: typing.get_args(hint)[0] for name, hint in hints.items() if name != "config"}
+    return own | {"folds": int, "large": str}
 
 
 @dataclass(frozen=True)

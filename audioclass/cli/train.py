@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audioclass.cli import screen
+from audioclass.cli.figures import different_views
 from audioclass.cli.options import Gathering, Json, Learning, grouped
+from audioclass.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from audioclass.engine.training import Trained
 
@@ -22,6 +24,8 @@ EXAMPLES = screen.examples(
     "audioclass train corpus/ --taxonomy tree.toml --config choices.toml",
     "audioclass train more/ --update birds.audioclass -o birds2.audioclass",
 )
+MEASURES = ("accuracy", "log_loss", "calibration_error")
+OWN_METHOD = "cannot be given with --update: a model is added to by its own method"
 
 
 @grouped
@@ -33,7 +37,10 @@ def train(
         Path | None,
         typer.Option("--output", "-o", help="The model file (CORPUS.audioclass).", show_default=False),
     ] = None,
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Folds of held-out scores that calibrate.")] = 5,
+    folds: Annotated[
+        int | None,
+        typer.Option("--folds", min=2, help="Folds of held-out scores that calibrate (5).", show_default=False),
+    ] = None,
     update: Annotated[
         Path | None,
         typer.Option("--update", help="Add the corpus to this model; only what it touches is trained again."),
@@ -46,18 +53,17 @@ def train(
     were held out say of the model, beside what a split that leaks would claim. A run that was killed goes on where it
     stopped when it is started again.
     """
-    from audioclass.engine import training, updating
     from audioclass.model.saving import SUFFIX, save_model
 
-    output = output or Path(corpus.resolve().name).with_suffix(SUFFIX)
+    output = output or Path(f"{_named_after(corpus)}{SUFFIX}")
     screen.check_place(output)
-    setup, start = learning.setup(folds=folds), time.perf_counter()
+    start = time.perf_counter()
     with screen.stages() as progress:
-        asked = {"setup": setup, "taxonomy": learning.tree(), "progress": progress, **gathering.options}
+        asked = {"name": output.stem, "progress": progress, **gathering.options}
         if update is None:
-            trained = training.train(corpus, name=output.stem, **asked)
+            trained = _train(corpus, learning, folds, asked)
         else:
-            trained = updating.update(update, corpus, name=output.stem, **asked)
+            trained = _update(update, corpus, learning, folds, asked)
     save_model(trained.model, output)
     seconds = time.perf_counter() - start
     screen.out_json(_plain(trained, output, seconds)) if json else _show(trained)
@@ -65,42 +71,71 @@ def train(
         screen.note(reason)
     for warning in trained.warnings:
         screen.warn(warning)
-    size = output.stat().st_size / 2**20
-    screen.note(f"{output}: {len(trained.model.labels)} labels, {size:.1f} MB, trained in {seconds:.1f} s")
+    size = output.stat().st_size / 1000
+    screen.note(f"{output}: {len(trained.model.labels)} labels, {size:,.0f} kB, trained in {seconds:.1f} s")
     raise typer.Exit(1 if trained.labelled.failures else 0)
 
 
+def _named_after(corpus: Path) -> str:
+    path = corpus.resolve()
+    return path.name if path.is_dir() else path.stem
+
+
+def _train(corpus: Path, learning: Learning, folds: int | None, asked: dict[str, Any]) -> Trained:
+    from audioclass.engine import training
+
+    return training.train(corpus, setup=learning.setup(folds=folds), taxonomy=learning.tree(), **asked)
+
+
+def _update(model: Path, corpus: Path, learning: Learning, folds: int | None, asked: dict[str, Any]) -> Trained:
+    from audioclass.engine import updating
+
+    learning.refuse(OWN_METHOD, but=["taxonomy"])
+    if folds is not None:
+        raise UsageError(f"--folds {OWN_METHOD}")
+    tree = learning.tree()
+    return updating.update(model, corpus, taxonomy=None if isinstance(tree, str) else tree, **asked)
+
+
 def _show(trained: Trained) -> None:
-    _show_machines(trained.model.about["machines"])
+    _show_nodes(trained)
     views = {"held out by group": trained.grouped, "naive": trained.naive}
     rows = [
         (f"{name}, per {view.unit}", *(f"{view.measures[key].value:.3f}" for key in MEASURES))
         for name, evaluation in views.items()
         if evaluation is not None
-        for view in evaluation.views
+        for view in different_views(evaluation)
     ]
     screen.table(("out of fold", *(key.replace("_", " ") for key in MEASURES)), rows)
 
 
-def _show_machines(machines: Sequence[Mapping[str, Any]]) -> None:
-    """What was chosen for each dichotomy, the widest first."""
-    rows = [
-        (
-            ", ".join(one["positive"]),
-            "the rest" if len(one["negative"]) > MOST_NAMES else ", ".join(one["negative"]),
-            " ".join(f"{key}={value:.3g}" for key, value in one["kernel"].items() if key != "name"),
-            f"{one['C']:.3g}",
-            str(one["examples"]),
-            f"{one['log_loss']:.3f}",
-        )
-        for one in machines
-    ]
-    screen.table(("label or group", "against", "kernel", "C", "examples", "log-loss"), rows)
+def _show_nodes(trained: Trained) -> None:
+    """The tree with what was chosen at each node, or a table of the machines where there is no tree."""
+    from audioclass.learning.tree_drawing import draw_lines
+    from audioclass.model.trees import learnt_tree
+
+    tree = learnt_tree(trained.model)
+    if tree is not None:
+        screen.out("\n".join(draw_lines(tree)))
+    else:
+        machines = [_machine(one, len(trained.model.labels)) for one in trained.model.about["machines"]]
+        screen.table(("label or group", "against", "kernel", "C", "examples", "log-loss"), machines)
     screen.out("")
 
 
-MOST_NAMES = 3
-MEASURES = ("accuracy", "log_loss", "calibration_error")
+def _machine(one: Mapping[str, Any], n_labels: int) -> tuple[str, ...]:
+    """A row for a machine: its smaller side against the other, which may be all the rest."""
+    smaller, larger = sorted((one["positive"], one["negative"]), key=len)
+    is_rest = len(smaller) + len(larger) == n_labels > 2
+    kernel = [f"{key}={value:.3g}" for key, value in one["kernel"].items() if isinstance(value, (int, float))]
+    return (
+        ", ".join(smaller),
+        "the rest" if is_rest else ", ".join(larger),
+        " ".join([one["kernel"]["name"], *kernel]),
+        f"{one['C']:.3g}",
+        str(one["examples"]),
+        f"{one['log_loss']:.3f}",
+    )
 
 
 def _plain(trained: Trained, output: Path, seconds: float) -> dict[str, Any]:

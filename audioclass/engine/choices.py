@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from audioclass.errors import UsageError, unknown_name
 from audioclass.hookspecs import KINDS
-from audioclass.parameters import make, parse_assignments
+from audioclass.learning.preparation import NORMALISATIONS
+from audioclass.parameters import make, parameter_values, parse_assignments
+from audioclass.plain import toml_value
 
 if TYPE_CHECKING:
     from audioclass.learning.training import Method
@@ -45,6 +47,10 @@ class Choices:
             raise UsageError(f"C={self.C} must be positive and finite")
         if self.folds < 2:
             raise UsageError(f"folds={self.folds} must be at least 2")
+        if self.seed < 0:
+            raise UsageError(f"seed={self.seed} must be at least 0")
+        if self.normalisation not in NORMALISATIONS:
+            raise unknown_name("normalisation", str(self.normalisation), NORMALISATIONS)
 
     @classmethod
     def of(cls, said: Mapping[str, Any], where: str = "") -> Choices:
@@ -59,13 +65,17 @@ class Choices:
                 raise UsageError(f"{where}: {key}={value!r} must be a {type(getattr(defaults, key)).__name__}")
         return cls(**said)
 
+    def to_plain(self) -> dict[str, Any]:
+        """As they stand in a file of choices: what `of` takes back."""
+        return {key: value if isinstance(value, (int, float)) else said_of(value) for key, value in vars(self).items()}
+
     def method(self, manager: PluginManager) -> Method:
         """The pieces behind the names."""
         from audioclass.learning.examples import Pieces
         from audioclass.learning.selection import Selection
         from audioclass.learning.training import Method
 
-        kernels = self.kernel if isinstance(self.kernel, (tuple, list)) else str_or_one(self.kernel)
+        kernels = kernels_of(self.kernel)
         selection = None
         if self.criterion != FIXED:
             criterion = piece_of(manager, "criterion", self.criterion)
@@ -85,9 +95,22 @@ class Choices:
         )
 
 
-def str_or_one(value: Any) -> list[Any]:
-    """The kernels of `a+b`, or the one that was given."""
-    return value.split("+") if isinstance(value, str) else [value]
+def kernels_of(said: Any) -> list[Any]:
+    """The kernels that compete: those of `a+b`, those of a sequence, or the one that was given."""
+    if isinstance(said, str):
+        return said.split("+")
+    return list(said) if isinstance(said, (tuple, list)) else [said]
+
+
+def said_of(piece: Any) -> str:
+    """A piece as the text that makes it again: `name`, or `name:parameter=value,…`."""
+    if isinstance(piece, str):
+        return piece
+    if isinstance(piece, (tuple, list)):
+        return "+".join(said_of(one) for one in piece)
+    values = {name: value for name, value in parameter_values(piece).items() if value is not None}
+    texts = [f"{name}={value if isinstance(value, str) else toml_value(value)}" for name, value in values.items()]
+    return ":".join(filter(None, [piece.name, ",".join(texts)]))
 
 
 def piece_of(manager: PluginManager, kind: str, said: Any) -> Any:

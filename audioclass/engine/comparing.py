@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from audioclass.engine.evaluating import AUTO, Judged, cross_validate_on, evaluate_model, folds_of
-from audioclass.engine.gathering import Progress, gather, load_corpus, taxonomy_of
-from audioclass.engine.training import LEARN, Setup, check_labels
+from audioclass.engine.evaluating import AUTO, Judged, Trial, evaluate_model, folds_of
+from audioclass.engine.gathering import Progress, gather, load_corpus, tree_for
+from audioclass.engine.training import Setup, check_labels, run_folder
 from audioclass.errors import UsageError
 from audioclass.taxonomy import Taxonomy
 
@@ -29,18 +29,20 @@ def compare_setups(
     progress: Progress | None = None,
 ) -> Comparison:
     """Cross-validate each way to train on the same folds of a corpus; all must have the same recipe."""
+    from audioclass.learning.store import resumable
+
+    check_several(list(setups))
     first = next(iter(setups.values()))
     read = load_corpus(corpus, first.manager, reader)
-    tree = taxonomy_of(read) if taxonomy is None else None if taxonomy == LEARN else taxonomy
     labelled = gather(read, first.recipe, jobs=jobs, cache=cache, progress=progress)
+    tree = tree_for(read, labelled, taxonomy)
     check_labels(labelled, tree)
     dealt = folds_of(labelled, folds)
-    judged = {}
-    for name, setup in setups.items():
-        say = _about(name, progress)
-        judged[name] = cross_validate_on(
-            labelled, setup.guided_by(tree), dealt, taxonomy=tree, jobs=jobs, cache=cache, progress=say
-        )
+    with resumable(run_folder(cache, "folds", labelled.fingerprint)) as store:
+        judged = {
+            name: Trial(setup.guided_by(tree), tree, jobs, cache, store, _about(name, progress)).judged(labelled, dealt)
+            for name, setup in setups.items()
+        }
     return _compared(judged, dealt)
 
 
@@ -54,6 +56,7 @@ def compare_models(
     progress: Progress | None = None,
 ) -> Comparison:
     """Models of the same labels on one corpus that none of them was trained on."""
+    check_several(list(models))
     labels = {model.labels for model in models.values()}
     if len(labels) > 1:
         different = " and ".join(sorted(", ".join(each) for each in labels)[:2])
@@ -62,18 +65,19 @@ def compare_models(
         name: evaluate_model(model, corpus, reader=reader, jobs=jobs, cache=cache, progress=_about(name, progress))
         for name, model in models.items()
     }
-    sizes = {len(each.P) for each in judged.values()}
-    if len(sizes) > 1:
+    windows = {each.labelled.segments for each in judged.values()}
+    if len(windows) > 1:
         raise UsageError("models with different windows cannot be compared window by window")
     return _compared(judged, None)
 
 
-def named_setups(setups: Sequence[tuple[str, Setup]]) -> dict[str, Setup]:
-    """Setups by name; two of the same name are a mistake."""
-    named = dict(setups)
-    if len(named) != len(setups) or len(named) < 2:
-        raise UsageError(f"{len(named)} different strategies or models, at least 2 are needed to compare")
-    return named
+def check_several(names: Sequence[str]) -> None:
+    """Refuse a single system, and two of the same name."""
+    repeated = sorted({name for name in names if list(names).count(name) > 1})
+    if repeated:
+        raise UsageError(f"{repeated[0]!r} is given twice, systems to compare must have names of their own")
+    if len(names) < 2:
+        raise UsageError(f"{len(names)} strategy or model, at least 2 are needed to compare")
 
 
 def _compared(judged: Mapping[str, Judged], folds: object) -> Comparison:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from audioclass.engine.features import user_cache
-from audioclass.engine.gathering import Labelled, Progress, gather, load_corpus, taxonomy_of
-from audioclass.engine.training import LEARN, Setup, check_labels, train_on
+from audioclass.engine.gathering import Labelled, Progress, gather, load_corpus, tree_for
+from audioclass.engine.training import Setup, check_labels, run_folder, train_on
 from audioclass.errors import CorpusError, UsageError, did_you_mean
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
     from audioclass.evaluation.answers import Answers
     from audioclass.evaluation.evaluation import Evaluation
+    from audioclass.learning.store import Store
     from audioclass.model.model import Model
     from audioclass.plugins.manager import PluginManager
 
@@ -31,6 +32,7 @@ class Judged:
     """Posteriors of a corpus's windows and what they are worth; `folds` is None where one model judged all.
 
     Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
+    `tree` is the text of the model's tree, or of one trained without the first fold; empty where there is none.
     """
 
     labelled: Labelled
@@ -42,6 +44,7 @@ class Judged:
     predict_seconds: float = 0.0
     machines: float = 0.0
     support_rows: float = 0.0
+    tree: str = ""
 
     def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
         """All measures, per window and per recording, with intervals over groups."""
@@ -106,12 +109,21 @@ def evaluate_model(
         predict_seconds=seconds,
         machines=classifier.n_machines,
         support_rows=classifier.n_support,
+        tree=_tree_text(model),
     )
+
+
+def _tree_text(model: Model) -> str:
+    from audioclass.model.trees import learnt_tree
+
+    tree = learnt_tree(model)
+    return tree.to_toml() if tree else ""
 
 
 def was_trained_on(model: Model, labelled: Labelled) -> bool:
     """Whether these very recordings and labels trained the model: its figures on them mean nothing then."""
-    return model.about.get("corpus", {}).get("fingerprint") == labelled.fingerprint
+    corpora = [model.about.get("corpus", {}), *(update["corpus"] for update in model.about.get("updates", []))]
+    return labelled.fingerprint in {corpus.get("fingerprint") for corpus in corpora}
 
 
 def cross_validate(
@@ -125,52 +137,80 @@ def cross_validate(
     cache: Path | None = None,
     progress: Progress | None = None,
 ) -> Judged:
-    """Train on all folds but one and judge that one, for each; groups never stand on both sides."""
+    """Train on all folds but one and judge that one, for each; groups never stand on both sides.
+
+    A run that was killed goes on with the fold where it stopped.
+    """
+    from audioclass.learning.store import resumable
+
     setup = setup or Setup.of()
     read = load_corpus(corpus, setup.manager, reader)
-    tree = taxonomy_of(read) if taxonomy is None else None if taxonomy == LEARN else taxonomy
     labelled = gather(read, setup.recipe, jobs=jobs, cache=cache, progress=progress)
+    tree = tree_for(read, labelled, taxonomy)
     check_labels(labelled, tree)
-    return cross_validate_on(
-        labelled,
-        setup.guided_by(tree),
-        folds_of(labelled, folds),
-        taxonomy=tree,
-        jobs=jobs,
-        cache=cache,
-        progress=progress,
-    )
+    dealt, setup = folds_of(labelled, folds), setup.guided_by(tree)
+    with resumable(run_folder(cache, "folds", labelled.fingerprint)) as store:
+        trial = Trial(setup, tree, jobs, cache, store, progress)
+        return trial.judged(labelled, dealt)
 
 
-def cross_validate_on(
-    labelled: Labelled,
-    setup: Setup,
-    folds: np.ndarray,
-    *,
-    taxonomy: Taxonomy | None = None,
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Progress | None = None,
-) -> Judged:
-    """The same on windows that are at hand, `folds` the code of each row's fold."""
-    from audioclass.learning.store import Store
+@dataclass(frozen=True)
+class Trial:
+    """A way to train, to be judged on folds; each fold is kept in the `store` as soon as it is judged."""
 
-    store = Store(Path(cache or user_cache()) / "folds")
-    names, results = np.unique(folds), []
-    P = np.zeros((len(folds), len(labelled.labels)))
-    for done, fold in enumerate(names):
-        if progress is not None:
-            progress("folds", done, len(names))
-        held = np.flatnonzero(folds == fold)
-        key = _key(labelled, setup, taxonomy, folds != fold)
-        kept = store.computed(key, lambda fold=fold: _judge_fold(labelled, setup, folds == fold, taxonomy, jobs, cache))
-        P[held] = kept["P"]
-        results.append(kept["facts"])
-    facts = np.array(results)
-    paths = tuple(taxonomy.path(label) if taxonomy else (label,) for label in labelled.labels)
-    train_seconds, predict_seconds = facts[:, :2].sum(axis=0)
-    machines, support = facts[:, 2:].mean(axis=0)
-    return Judged(labelled, labelled.labels, P, paths, folds, train_seconds, predict_seconds, machines, support)
+    setup: Setup
+    taxonomy: Taxonomy | None = None
+    jobs: int = 1
+    cache: Path | None = None
+    store: Store | None = None
+    progress: Progress | None = None
+
+    def judged(self, labelled: Labelled, folds: np.ndarray) -> Judged:
+        """Every row by machines that never saw its fold; `folds` is the code of each row's fold."""
+        from audioclass.learning.store import computed
+
+        names, facts, trees = np.unique(folds), [], []
+        P = np.zeros((len(folds), len(labelled.labels)))
+        for done, fold in enumerate(names):
+            held = folds == fold
+            say = None if self.progress is None else partial(self._within, done + 1, len(names))
+            found = computed(
+                self.store,
+                lambda held=held: self._key(labelled, held),
+                lambda held=held, say=say: self._judge(labelled, held, say),
+            )
+            P[held] = found["P"]
+            facts.append(found["facts"])
+            trees.append(found["tree"].tobytes().decode())
+        train_seconds, predict_seconds = np.array(facts)[:, :2].sum(axis=0)
+        machines, support = np.array(facts)[:, 2:].mean(axis=0)
+        paths = tuple(self.taxonomy.path(label) if self.taxonomy else (label,) for label in labelled.labels)
+        costs = (train_seconds, predict_seconds, machines, support)
+        return Judged(labelled, labelled.labels, P, paths, folds, *map(float, costs), trees[0])
+
+    def _judge(self, labelled: Labelled, held: np.ndarray, progress: Progress | None) -> dict[str, np.ndarray]:
+        """Posteriors of the rows held out, what they cost as four numbers, and the tree as bytes of its text."""
+        known, new = labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
+        missing = np.setdiff1d(np.arange(len(labelled.labels)), known.y)
+        if len(missing):
+            label = labelled.labels[missing[0]]
+            raise CorpusError(f"label {label!r} stands in one fold only; the others have none of it")
+        start = time.perf_counter()
+        asked = {"taxonomy": self.taxonomy, "jobs": self.jobs, "cache": self.cache, "progress": progress}
+        model = train_on(known, self.setup, reports=False, **asked).model
+        middle = time.perf_counter()
+        P = model.posteriors_of(new.X)
+        seconds = (middle - start, time.perf_counter() - middle)
+        facts = np.array([*seconds, model.classifier.n_machines, model.classifier.n_support], float)
+        return {"P": P, "facts": facts, "tree": np.frombuffer(_tree_text(model).encode(), np.uint8)}
+
+    def _key(self, labelled: Labelled, held: np.ndarray) -> str:
+        tree = self.taxonomy.to_toml() if self.taxonomy else ""
+        rows = np.packbits(held).tobytes().hex()
+        return repr((labelled.fingerprint, self.setup.recipe.fingerprint, self.setup.choices, tree, rows))
+
+    def _within(self, fold: int, n_folds: int, stage: str, done: int, total: int) -> None:
+        self.progress(f"fold {fold} of {n_folds}, {stage}", done, total)
 
 
 def folds_of(labelled: Labelled, said: str = AUTO) -> np.ndarray:
@@ -214,33 +254,3 @@ def _number(said: str) -> int:
     if not said.isdecimal() or int(said) < 2:
         raise UsageError(f"folds {said!r} must be {AUTO!r}, {GROUPS!r} or a number from 2 on")
     return int(said)
-
-
-def _key(labelled: Labelled, setup: Setup, taxonomy: Taxonomy | None, kept: np.ndarray) -> str:
-    import hashlib
-
-    rows = hashlib.sha256(np.packbits(kept).tobytes()).hexdigest()
-    tree = taxonomy.to_toml() if taxonomy else ""
-    return repr((labelled.fingerprint, setup.recipe.fingerprint, setup.choices, setup.method, tree, rows))
-
-
-def _judge_fold(
-    labelled: Labelled,
-    setup: Setup,
-    held: np.ndarray,
-    taxonomy: Taxonomy | None,
-    jobs: int,
-    cache: Path | None,
-) -> dict[str, np.ndarray]:
-    """Posteriors of the rows held out, and seconds of training and prediction, machines and support rows."""
-    known, new = labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
-    missing = np.setdiff1d(np.arange(len(labelled.labels)), known.y)
-    if len(missing):
-        raise CorpusError(f"label {labelled.labels[missing[0]]!r} stands in one fold only; the others have none of it")
-    start = time.perf_counter()
-    trained = train_on(known, setup, taxonomy=taxonomy, jobs=jobs, cache=cache, reports=False)
-    middle = time.perf_counter()
-    P = trained.model.posteriors_of(new.X)
-    seconds = (middle - start, time.perf_counter() - middle)
-    classifier = trained.model.classifier
-    return {"P": P, "facts": np.array([*seconds, classifier.n_machines, classifier.n_support], float)}

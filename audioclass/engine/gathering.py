@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from audioclass.plugins.manager import PluginManager
 
 Progress = Callable[[str, int, int], None]  # what is being done, items done, items in all
+LEARN = "learn"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,7 @@ class Labelled:
     """Windows of a corpus: (n, d) features, and for each row its entry, segment and what the entry says of it.
 
     `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
+    `remarks` say what else of the corpus was not used.
     """
 
     X: np.ndarray
@@ -39,6 +41,7 @@ class Labelled:
     segments: tuple[Segment, ...]
     failures: tuple[tuple[Path, str], ...]
     fingerprint: str
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def y(self) -> np.ndarray:
@@ -102,9 +105,17 @@ def corpus_readers(
     return [manager.make("corpus_reader", reader, values)]
 
 
-def taxonomy_of(corpus: Corpus) -> Taxonomy | None:
-    """The tree that the corpus brings along; None where its labels stand side by side."""
-    return Taxonomy.of_paths(corpus.paths) if any(len(path) > 1 for path in corpus.paths) else None
+def tree_for(corpus: Corpus, labelled: Labelled, asked: Taxonomy | str | None = None) -> Taxonomy | None:
+    """The taxonomy that was asked for: one that is given, none where it is to be learnt, else the corpus's own."""
+    if asked is not None:
+        return None if isinstance(asked, str) else asked
+    return taxonomy_of(corpus, labelled.labels)
+
+
+def taxonomy_of(corpus: Corpus, labels: Sequence[str]) -> Taxonomy | None:
+    """The tree that the corpus brings along, of these labels; None where they stand side by side."""
+    paths = [path for path in corpus.paths if path[-1] in labels]
+    return Taxonomy.of_paths(paths) if any(len(path) > 1 for path in paths) else None
 
 
 def gather(
@@ -122,46 +133,72 @@ def gather(
     by_file: dict[Path, list[int]] = {}
     for i, entry in enumerate(corpus.entries):
         by_file.setdefault(entry.file, []).append(i)
-    parts: dict[Path, tuple[Features, str]] = {}
-    failures: list[tuple[Path, str]] = []
-    with extract_many(list(by_file), recipe, jobs=jobs, cache=cache) as (_, outcomes):
+    if not by_file:
+        raise CorpusError("no recording of the corpus could be used: it is empty")
+    gathered = _Gathered(corpus.entries)
+    parts = dict(_extracted(list(by_file), recipe, gathered.failures, jobs, cache, progress))
+    for file in (file for file in by_file if file in parts):  # in the order of the corpus, not of completion
+        gathered.add(file, by_file[file], *parts[file])
+    return gathered.labelled()
+
+
+def _extracted(
+    files: Sequence[Path],
+    recipe: Recipe,
+    failures: list[tuple[Path, str]],
+    jobs: int,
+    cache: Path | bool | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Path, tuple[Features, str]]]:
+    """The features of each recording with a name of their content; what fails is put with the failures."""
+    with extract_many(files, recipe, jobs=jobs, cache=cache) as (_, outcomes):
         for done, outcome in enumerate(outcomes(None), start=1):
             if outcome.entry is None:
                 failures.append((outcome.path, outcome.reason))
             else:
-                parts[outcome.path] = (outcome.entry.load(recipe), outcome.entry.path.stem)
+                yield outcome.path, (outcome.entry.load(recipe), outcome.entry.path.stem)
             if progress is not None:
-                progress("extraction", done, len(by_file))
-    return _labelled(corpus, by_file, parts, failures, recipe)
+                progress("extraction", done, len(files))
 
 
-def _labelled(
-    corpus: Corpus,
-    by_file: dict[Path, list[int]],
-    parts: dict[Path, tuple[Features, str]],
-    failures: list[tuple[Path, str]],
-    recipe: Recipe,
-) -> Labelled:
-    rows, which, segments, said = [], [], [], []
-    for file, members in by_file.items():
-        if file not in parts:
-            continue
-        features, content = parts[file]
-        owners = owners_of(features.segments, [corpus.entries[i] for i in members])
+class _Gathered:
+    """Labelled windows as they are put together, recording by recording."""
+
+    def __init__(self, entries: tuple[Entry, ...]) -> None:
+        self.entries, self.failures = entries, []
+        self._rows, self._which, self._segments, self._said = [], [], [], []
+        self._n_unused = 0
+
+    def add(self, file: Path, members: Sequence[int], features: Features, content: str) -> None:
+        """The windows of a recording, each given to one of the recording's entries or left out."""
+        owners = owners_of(features.segments, [self.entries[i] for i in members])
         kept = np.flatnonzero(owners >= 0)
         if not len(kept):
-            failures.append((file, f"{file}: no window of it lies in what is labelled"))
-        rows.append(features.X[kept])
-        which += [members[owner] for owner in owners[kept]]
-        segments += [features.segments[i] for i in kept]
-        said += [f"{content} {_said(corpus.entries[i])}" for i in members]
-    if not which:
-        reason = failures[0][1] if failures else "it is empty"
-        raise CorpusError(f"no recording of the corpus could be used: {reason}")
-    digest = hashlib.sha256("\n".join(sorted(said)).encode()).hexdigest()
-    order = tuple(sorted(failures, key=lambda failure: str(failure[0])))
-    labels = tuple(sorted({corpus.entries[i].label for i in which}))
-    return Labelled(np.concatenate(rows), labels, corpus.entries, np.array(which), tuple(segments), order, digest)
+            self.failures.append((file, f"{file}: no window of it lies in what is labelled"))
+        else:
+            self._n_unused += len(members) - len(np.unique(owners[kept]))
+        self._rows.append(features.X[kept])
+        self._which += [members[owner] for owner in owners[kept]]
+        self._segments += [features.segments[i] for i in kept]
+        self._said += [f"{content} {_said(self.entries[i])}" for i in members]
+
+    def labelled(self) -> Labelled:
+        """All of it; a CorpusError where there is nothing."""
+        if not self._which:
+            raise CorpusError(f"no recording of the corpus could be used: {self.failures[0][1]}")
+        digest = hashlib.sha256("\n".join(sorted(self._said)).encode()).hexdigest()
+        failures = tuple(sorted(self.failures, key=lambda failure: str(failure[0])))
+        labels = tuple(sorted({self.entries[i].label for i in self._which}))
+        which, segments = np.array(self._which), tuple(self._segments)
+        remarks = tuple(self._remarks(labels))
+        X = np.concatenate(self._rows)
+        return Labelled(X, labels, self.entries, which, segments, failures, digest, remarks)
+
+    def _remarks(self, labels: Sequence[str]) -> Iterator[str]:
+        for label in sorted({entry.label for entry in self.entries} - set(labels)):
+            yield f"label {label!r} has no recording that could be used; the model will not know it"
+        if self._n_unused:
+            yield f"{self._n_unused} labelled segments have no window of their own: too short, or covered by others"
 
 
 def owners_of(segments: Sequence[Segment], entries: Sequence[Entry]) -> np.ndarray:
@@ -182,5 +219,5 @@ def _clip(entry: Entry) -> str:
     return f"{entry.file}#t={entry.start:g},{'' if entry.end is None else f'{entry.end:g}'}"
 
 
-def _said(entry: Entry) -> Any:
+def _said(entry: Entry) -> str:
     return repr((entry.label, entry.start, entry.end, entry.group, entry.weight))

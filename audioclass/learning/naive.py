@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,13 @@ from audioclass.learning.training import Method, Training, assemble
 
 
 def naive_posteriors(
-    examples: Examples, method: Method, training: Training, *, jobs: int = 1, store: Store | None = None
+    examples: Examples,
+    method: Method,
+    training: Training,
+    *,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    store: Store | None = None,
 ) -> np.ndarray:
     """(n, n_labels) out-of-fold posteriors that ignore groups, with the kernels and dichotomies of a training."""
     apart = replace(examples, groups=np.arange(len(examples.y)))
@@ -31,6 +38,7 @@ def naive_posteriors(
         method.pieces,
         everywhere=True,
         jobs=jobs,
+        progress=progress,
         store=store,
     )
     return assemble(apart, labels, method, plan, again).held_out

@@ -5,14 +5,17 @@ An entry is a zip of `.npy` members without objects; one that does not read back
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import shutil
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from audioclass.errors import UsageError
 from audioclass.writing import opened_beside
 
 Arrays = Mapping[str, np.ndarray]
@@ -31,15 +34,28 @@ class Store:
         kept = _read(path)
         if kept is None:
             kept = compute()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with opened_beside(path, "wb") as stream:
-                np.savez(stream, **kept)
+            _write(path, kept)
         return kept
+
+
+@contextlib.contextmanager
+def resumable(folder: Path) -> Iterator[Store]:
+    """A store for one run: what it holds stays where the run is stopped, and is gone when it ends well."""
+    yield Store(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def computed(store: Store | None, key: Callable[[], str], compute: Callable[[], Arrays]) -> Arrays:
     """From the store, or just computed where there is none; the key is made only where it is needed."""
     return compute() if store is None else store.computed(key(), compute)
+
+
+def _write(path: Path, arrays: Arrays) -> None:
+    """Keep the arrays; what cannot be kept, for want of room or leave, is only computed again next time."""
+    with contextlib.suppress(OSError, UsageError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with opened_beside(path, "wb") as stream:
+            np.savez(stream, **arrays)
 
 
 def _read(path: Path) -> dict[str, np.ndarray] | None:

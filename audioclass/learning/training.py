@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from audioclass.learning.classifier import Classifier
 from audioclass.learning.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.learning.direct import train_direct
 from audioclass.learning.examples import Examples, Pieces, spread_rows
+from audioclass.learning.kept_selection import kept_selection
 from audioclass.learning.machines import Bank
 from audioclass.learning.selection import Selected, Selection, select
 from audioclass.learning.store import Store
@@ -106,10 +108,13 @@ class _Run:
             self.method.pieces,
             everywhere=True,
             jobs=self.jobs,
-            progress=lambda done, total: self.progress("training", done, total),
+            progress=partial(self.progress, "training"),
             store=self.store,
         )
-        return assemble(self.examples, self.labels, self.method, plan, trained, chosen)
+        self.progress("calibration", 0, 1)
+        training = assemble(self.examples, self.labels, self.method, plan, trained, chosen)
+        self.progress("calibration", 1, 1)
+        return training
 
     def direct(self) -> Training:
         """Train a direct strategy; its kernel and C are those of each label against the rest."""
@@ -131,15 +136,14 @@ class _Run:
         """A kernel and C for each dichotomy: chosen by the selection, or as they were given."""
         if self.method.selection is None or self.method.pieces.trainer.wants == "features":
             return [self._given()] * len(dichotomies)
-        return select(
-            dichotomies,
-            self.examples,
-            self.method.kernels,
-            self.method.C,
-            self.method.selection,
-            jobs=self.jobs,
-            progress=lambda done, total: self.progress("selection", done, total),
-        )
+        method = self.method
+        said = (tuple(dichotomies), method.kernels, method.C, method.selection)
+
+        def choose() -> list[Selected]:
+            say = partial(self.progress, "selection")
+            return select(dichotomies, self.examples, *said[1:], jobs=self.jobs, progress=say)
+
+        return kept_selection(self.store, lambda: f"{self.examples.fingerprint}\n{said!r}", method.kernels, choose)
 
     def _given(self) -> Selected:
         return Selected(self.method.kernels[0], self.method.C)

@@ -1,0 +1,40 @@
+"""Figures of evaluations and comparisons as tables of a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from audioclass.cli import screen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from audioclass.evaluation.comparison import Comparison
+    from audioclass.evaluation.evaluation import Evaluation
+    from audioclass.evaluation.views import View
+
+
+def different_views(evaluation: Evaluation) -> Sequence[View]:
+    """The views of an evaluation; windows are left out where every recording is one."""
+    main, windows = evaluation.views[0], evaluation.windows
+    return (main,) if main.n_examples == windows.n_examples else evaluation.views
+
+
+def show_evaluation(evaluation: Evaluation) -> None:
+    """Every measure with its interval, then each label against the rest."""
+    from audioclass.evaluation.labels import LABEL_MEASURES
+
+    views = different_views(evaluation)
+    head = ("measure", *(cell for view in views for cell in (f"per {view.unit}", "95 %")))
+    screen.table(head, [row[: len(head)] for row in evaluation.rows()])
+    screen.out("")
+    screen.table(("label", "examples", *LABEL_MEASURES.values()), evaluation.main.label_rows())
+
+
+def show_comparison(found: Comparison) -> None:
+    """Each system with its figures and costs, then each pair with its tests."""
+    costs = [name.replace("_", " ") for name in found.costs]
+    screen.table(("system", "accuracy", "log-loss", "calibration error", *costs), found.rows())
+    screen.out("")
+    tests = [f"p {name.replace('_', ' ')}" for name in found.tests]
+    screen.table(("first", "second", found.measure, "95 %", *tests), found.pair_rows())
