@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from audioclass_msvm.radius_margin import MulticlassRadiusMargin, register_criteria
+
+from audioclass.cases.case import Case
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram
+from audioclass.testing import check_criterion
+from audioclass.testing.blobs import blobs
+from audioclass.trainers.l2_svm import L2SVM
+
+
+def case_of(n_labels=3, sigma=1.0, C=2.0, spread=0.7, **changes):
+    X, y = blobs(n_labels, n_each=8, spread=spread)
+    return Case(gram(Gaussian(sigma), X), y, C, **changes)
+
+
+def test_it_keeps_its_contract():
+    check_criterion(MulticlassRadiusMargin())
+
+
+def test_it_is_offered():
+    assert register_criteria() == [MulticlassRadiusMargin]
+
+
+def test_two_sides_have_the_value_of_the_binary_machine_with_squared_slacks():
+    X, y = blobs(2, n_each=12, spread=1.0)
+    case = Case(gram(Gaussian(), X), 1 - 2 * y, 2.0, l2_svm=L2SVM().fit)
+    support = case.l2_alpha > 1e-6 * case.l2_alpha.max()
+    ball = case.restricted(support).l2_ball  # under K + I/C, of the support alone
+    bound = MulticlassRadiusMargin().bound(case)
+    assert bound.value == pytest.approx(4 * ball.squared_radius * case.l2_alpha.sum(), rel=1e-5)
+    assert MulticlassRadiusMargin().value(case) == pytest.approx(bound.value / 24)
+
+
+def test_names_of_labels_do_not_matter():
+    case = case_of(3)
+    renamed = Case(case.K, 10 * (2 - case.y), case.C)
+    assert MulticlassRadiusMargin().value(renamed) == pytest.approx(MulticlassRadiusMargin().value(case), rel=1e-3)
+
+
+def test_many_labels_far_apart_are_better_than_mixed_ones():
+    case = case_of(4, spread=0.2)
+    mixed = Case(case.K, np.random.default_rng(0).permutation(case.y), case.C)
+    assert MulticlassRadiusMargin().value(case) < MulticlassRadiusMargin().value(mixed)
+
+
+def test_every_part_is_there():
+    bound = MulticlassRadiusMargin().bound(case_of(3))
+    off = ~np.eye(3, dtype=bool)
+    assert bound.problem_3.shape == (24, 3)
+    assert np.nanmin(bound.problem_3) >= 2
+    assert bound.constant == pytest.approx(np.sqrt(2 * np.nanmax(bound.problem_3)))
+    assert (bound.deltas[off] >= -1e-6).all()
+    assert (bound.margins[off] > 0).all()
+    assert np.isnan(np.diag(bound.deltas)).all()
+
+
+def test_without_slacks_c_plays_no_part():
+    criterion = MulticlassRadiusMargin(squared_slacks=False)
+    values = [criterion.value(case_of(3, sigma=0.4, C=C)) for C in (0.1, 10.0)]
+    assert values[0] == values[1]
+
+
+def test_a_large_c_leads_to_the_machine_without_slacks():
+    hard = MulticlassRadiusMargin(squared_slacks=False).bound(case_of(2, sigma=0.4))
+    soft = MulticlassRadiusMargin().bound(case_of(2, sigma=0.4, C=1e7))
+    assert soft.value == pytest.approx(hard.value, rel=1e-3)
+
+
+def test_what_no_margin_separates_cannot_be_judged_without_slacks():
+    X, y = blobs(3, spread=3.0)
+    case = Case(X @ X.T, y, 1.0)
+    assert np.isnan(MulticlassRadiusMargin(squared_slacks=False).value(case))
+    assert np.isfinite(MulticlassRadiusMargin().value(case))
