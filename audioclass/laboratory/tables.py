@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import math
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -64,9 +65,13 @@ def read_table(path: Path, label: str | None = None, group: str | None = None, l
     """
     try:
         return _of_npz(path, labels) if path.suffix == ".npz" else _of_csv(path, label, group, labels)
+    except UsageError:
+        raise
+    except gzip.BadGzipFile as error:
+        raise UsageError(f"{path}: not a table of features: {error}") from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except (UnicodeDecodeError, csv.Error, zipfile.BadZipFile, EOFError, gzip.zlib.error) as error:
+    except (ValueError, csv.Error, zipfile.BadZipFile, EOFError, zlib.error) as error:
         raise UsageError(f"{path}: not a table of features: {error}") from error
 
 
@@ -97,7 +102,7 @@ def _of_csv(path: Path, label: str | None, group: str | None, labels: Path | Non
 
 def _of_npz(path: Path, labels: Path | None) -> Table:
     """Labels are told by the table of labels, or by an array `label` in the file itself."""
-    with np.load(path, allow_pickle=False) as arrays:
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         try:
             X = np.asarray(arrays["X"], np.float64)
             if labels is None:
@@ -107,8 +112,6 @@ def _of_npz(path: Path, labels: Path | None) -> Table:
             files, of_row = arrays["files"].tolist(), arrays["file"]
         except KeyError as error:
             raise UsageError(f"{path}: no array {error.args[0].split(' ')[0]}; say labels with --labels") from error
-        except ValueError as error:
-            raise UsageError(f"{path}: not a table of features: {error}") from error
     told = _told(labels)
     answers = [_answer(told, name, labels) for name in files]
     own = [answers[i] for i in of_row]

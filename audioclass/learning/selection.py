@@ -46,7 +46,7 @@ class Selection:
     c_rule: CRule = "searched"
     c_range: tuple[float, float] = (0.1, 1000.0)
     together: bool = True
-    most_rows: int = 1000
+    most_rows: int = 400
     n_folds: int = 10
     seed: int = 0
     column_groups: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ class Pattern:
     needs_gradient: ClassVar[bool] = False
     starts: int = parameter(1, low=1, high=1000, help="where the axes begin, then random points")
     step: float = parameter(0.25, above=0.0, high=1.0, scale="log", help="first step, as a part of each axis")
-    tolerance: float = parameter(0.01, above=0.0, high=1.0, scale="log", help="step at which it ends")
+    tolerance: float = parameter(0.03, above=0.0, high=1.0, scale="log", help="step at which it ends")
     __post_init__ = check_parameters
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:

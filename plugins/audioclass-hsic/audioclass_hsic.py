@@ -1,0 +1,28 @@
+"""Hilbert-Schmidt independence criterion (Gretton et al. 2005): y'HKHy / (n − 1)², H = I − 11'/n."""
+
+from dataclasses import dataclass
+
+from audioclass import hookimpl
+
+
+@dataclass(frozen=True)
+class HSIC:
+    """How much the kernel knows of the sides: 0 where they are independent of it."""
+
+    name = "hsic"
+    better = "higher"
+
+    def value(self, case):
+        return self._product(case.K, case.y)
+
+    def gradient(self, case):
+        return {name: self._product(G, case.y) for name, G in case.gradients.items()}
+
+    def _product(self, K, y):
+        centred = y - y.mean()
+        return float(centred @ K @ centred) / (len(y) - 1) ** 2
+
+
+@hookimpl
+def register_criteria():
+    return [HSIC]
