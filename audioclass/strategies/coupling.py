@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 SMALLEST = 1e-7
-BLOCK = 100_000  # numbers in the matrices of the rows coupled at a time, so that they stay in the cache
+BLOCK = 200_000  # numbers in the matrices of the rows coupled at a time, so that they stay in the cache
 FAINTEST = 1e-250  # a posterior never falls below this on the way, so that ratios exist
 
 
@@ -58,7 +59,8 @@ def couple_hastie_tibshirani(
 
     `weights` is (Q, Q), n_kl or all 1 where none are given; a pair of weight 0 is ignored. The limit is that of the
     thesis's fixed-point iteration, Σ_l n_kl r_kl = Σ_l n_kl μ_kl for every k, reached by Newton steps in log p: the
-    divergence is convex there. A row is done when a whole step would change no posterior by more than `tolerance`.
+    divergence is convex there. A row is done when a step changes no posterior by more than `tolerance`, or leaves no
+    more than that.
     """
     n, n_labels, _ = r.shape
     weights = np.ones((n_labels, n_labels)) if weights is None else np.array(weights, dtype=np.float64)
@@ -74,18 +76,23 @@ def couple_hastie_tibshirani(
 
 
 def _couple_block(wins: np.ndarray, weights: np.ndarray, tolerance: float, cap: int) -> np.ndarray:
-    """The limit for the columns of `wins`, (Q, n), all at once; those that are done drop out."""
+    """The limit for the columns of `wins`, (Q, n), all at once; those that are done drop out.
+
+    A sum of logistic losses falls under a Newton step of range d in log p: for certain where d is at most 1, and else
+    shortened by log(1 + d)/d. What a whole step leaves is of the order of d².
+    """
     done = np.empty_like(wins)
+    pairs = _Pairs.of(weights)
     left, P = np.arange(wins.shape[1]), _start(wins, weights)
     for _ in range(cap):
-        step = _newton_step(P, wins[:, left], weights)
+        step = pairs.newton_step(P, wins[:, left])
         change = np.abs(P * (step - (P * step).sum(axis=0))).max(axis=0)
-        # A logistic sum falls for certain under a step of range d shortened by log(1 + d)/d, which is 1 at the end.
         reach = np.ptp(step, axis=0) + FAINTEST
-        P = np.maximum(P * np.exp((step - step.max(axis=0)) * (np.log1p(reach) / reach)), FAINTEST)
+        step -= step.max(axis=0)
+        P = np.maximum(P * np.exp(step * np.where(reach <= 1, 1, np.log1p(reach) / reach)), FAINTEST)
         P /= P.sum(axis=0)
         done[:, left] = P
-        going = change > tolerance
+        going = (change > tolerance) & (reach**2 > tolerance)
         left, P = left[going], P[:, going]
         if not len(left):
             break
@@ -98,30 +105,51 @@ def _start(wins: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return odds / odds.sum(axis=0)
 
 
-def _newton_step(P: np.ndarray, wins: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Solves (diag(Σ_l w_kl) − w) step = Σ_l n_kl (r_kl − μ_kl) for w_kl = n_kl μ_kl μ_lk, with the last step 0."""
-    mu = P[:, None] / (P[:, None] + P)
-    flows = weights[:, :, None] * mu
-    slope = wins - flows.sum(axis=1)
-    flows *= mu.transpose(1, 0, 2)
-    total = flows.sum(axis=1)
-    np.negative(flows, out=flows)
-    labels = np.arange(len(P))
-    flows[labels, labels] = total + FAINTEST
-    step = np.zeros_like(P)
-    step[:-1] = solve_each(flows[:-1, :-1], slope[:-1])
-    return step
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """The pairs k < l with their weights (N, 1), and (Q, N) of 1 where a label is the first or the second of a pair."""
+
+    first: np.ndarray
+    second: np.ndarray
+    weights: np.ndarray
+    is_first: np.ndarray
+    is_second: np.ndarray
+
+    @classmethod
+    def of(cls, weights: np.ndarray) -> _Pairs:
+        first, second = np.triu_indices(len(weights), 1)
+        one = np.eye(len(weights))
+        return cls(first, second, weights[first, second][:, None], one[:, first], one[:, second])
+
+    def newton_step(self, P: np.ndarray, wins: np.ndarray) -> np.ndarray:
+        """Solves (diag(Σ_l w_kl) − w) step = Σ_l n_kl (r_kl − μ_kl) for w_kl = n_kl μ_kl μ_lk, with the last step 0."""
+        ahead, behind = P[self.first], P[self.second]
+        behind += ahead
+        ahead /= behind  # μ of the first of each pair
+        won = self.weights * ahead
+        slope = wins - self.is_first @ won - self.is_second @ (self.weights - won)
+        won *= 1 - ahead
+        labels = np.arange(len(P))
+        curvature = np.empty((len(P), *P.shape))
+        curvature[self.first, self.second] = -won  # the half that is read
+        curvature[labels, labels] = self.is_first @ won + self.is_second @ won + FAINTEST
+        step = np.zeros_like(P)
+        step[:-1] = solve_each(curvature[:-1, :-1], slope[:-1])
+        return step
 
 
 def solve_each(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """x of A x = b for each of n positive definite systems, A being (m, m, n) and b (m, n); both are used up.
 
-    Plain elimination, a whole block at a step: LAPACK takes small systems one by one and needs twice as long.
+    Elimination of the upper half, which alone is read, a whole block at a step: LAPACK takes small systems one by one
+    and needs several times as long.
     """
     m = len(b)
+    strip = max(1, m // 8)  # rows taken together, so that many labels do not mean many small steps
     for k in range(m - 1):
-        factor = A[k + 1 :, k] / A[k, k]
-        A[k + 1 :, k + 1 :] -= factor[:, None] * A[k, k + 1 :]
+        factor = A[k, k + 1 :] / A[k, k]
+        for i in range(k + 1, m, strip):
+            A[i : i + strip, i:] -= factor[i - k - 1 : i - k - 1 + strip, None] * A[k, i:]
         b[k + 1 :] -= factor * b[k]
     for k in reversed(range(m)):
         b[k] = (b[k] - (A[k, k + 1 :] * b[k + 1 :]).sum(axis=0)) / A[k, k]

@@ -57,7 +57,7 @@ class HybridDendrogram:
         help="what says that a learnt group joins the one above it; held-out log-loss decides on trained machines",
     )
     price: float = parameter(
-        0.05,
+        0.08,
         low=0.0,
         search=(0.0, 0.2),
         help="share of the held-out log-loss that a group must save for a weight like that of the leaves",
