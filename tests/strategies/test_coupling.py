@@ -199,3 +199,24 @@ def test_three_labels_by_hand():
 def test_a_product_is_surer_than_its_posteriors():
     P = np.array([[0.5, 0.3, 0.2]])
     assert couple_product(pair_matrix(consistent_pairs(P), 3))[0, 0] > 0.55
+
+
+# --- errata
+
+
+@given(st.integers(3, 9), st.integers(0, 1000))
+def test_one_step_from_equal_posteriors_has_the_order_of_the_limit(n_labels, seed):
+    pairs, code = random_pairs(n_labels, seed=seed), pair_code(n_labels)
+    equal, weights = np.full((len(pairs), n_labels), 1 / n_labels), np.ones(code.shape[1])
+    once = fixed_point_step(equal, pairs, code, weights)
+    r = pair_matrix(pairs, n_labels)
+    wins = r.sum(axis=2) - 0.5
+    np.testing.assert_allclose(once, wins / wins.sum(axis=1, keepdims=True), atol=1e-12)
+    np.testing.assert_array_equal(once.argsort(axis=1), couple_hastie_tibshirani(r).argsort(axis=1))
+
+
+def test_a_label_that_loses_every_pair_is_not_lost_for_ever():
+    r = pair_matrix(np.array([[0.9, 0.8, 0.7, 0.6, 0.9, 0.55]]), 4)  # the last two win against nobody before them
+    P = couple_hastie_tibshirani(r)
+    assert (P > 0.01).all()
+    assert P[0].argsort().tolist() == r[0].sum(axis=1).argsort().tolist()

@@ -9,6 +9,8 @@ from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy
 from audioclass.strategies.dag import Dag, register_strategies
 from audioclass.strategies.one_vs_one import count_votes
+from audioclass.strategies.trees import Branch
+from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
 from audioclass.testing import check_strategy
 
 OUTCOMES = np.array(list(product([-1.0, 1.0], repeat=6)))  # of the pairs 01 02 03 12 13 23
@@ -91,3 +93,27 @@ def test_the_list_is_sorted_by_name():
 def test_an_order_of_other_labels_is_refused():
     with pytest.raises(UsageError, match="dag: order a, b, d must hold each of a, b, c once"):
         Dag(("a", "b", "d")).plan("abc", None, None, None)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 5])
+def test_it_is_a_tree_in_which_labels_stand_in_several_groups(n_labels):
+    plan = Dag().plan([f"l{i}" for i in range(n_labels)], None, None, None)
+    r = np.random.default_rng(0).random((10, len(plan.dichotomies)))
+    tree, form = lists_without_an_end(0, n_labels - 1), Weighted(SOLVERS["one_vs_one"])
+    assert set(form.dichotomies(tree)) == set(plan.dichotomies)
+    P = form.posteriors(tree, Answers(plan, r, r), {})
+    np.testing.assert_allclose(P, Dag().combine(plan, r, r, None, {}), atol=1e-12)
+
+
+def lists_without_an_end(first, last):
+    """The list from first to last, then without its last and without its first."""
+    if first == last:
+        return Branch.leaf(first)
+    return Branch.group([lists_without_an_end(first, last - 1), lists_without_an_end(first + 1, last)])
+
+
+def test_it_does_not_give_back_posteriors():
+    truth = np.array([[0.5, 0.3, 0.2]])
+    plan = Dag().plan(list("abc"), None, None, None)
+    r = np.array([[truth[0, d.positive[0]] / truth[0, [*d.positive, *d.negative]].sum() for d in plan.dichotomies]])
+    assert np.abs(Dag().combine(plan, r, r, None, {}) - truth).max() > 0.01
