@@ -15,12 +15,11 @@ from audioclass.cli.options import Jobs
 from audioclass.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from audioclass.data import Result
-    from audioclass.engine.batches import Outcome
-    from audioclass.engine.classifying import Reading
-    from audioclass.model.model import Model
+    from audioclass.engine.batches import Ledger, Outcome
+    from audioclass.engine.listening import Reading
 
 EXAMPLES = screen.examples(
     "audioclass classify talk.wav",
@@ -65,30 +64,42 @@ def classify(
         typer.Option("--report", help="Write a page to look at and listen to (one recording).", show_default=False),
     ] = None,
     follow: Annotated[
-        bool, typer.Option("--follow", help="Print segments of a live stream as they are final.")
+        bool,
+        typer.Option(
+            "--follow",
+            help="Print segments of a live stream as they are final: with the shipped model at most 21 seconds after "
+            "their end, 13 with --smooth none.",
+        ),
     ] = False,
 ) -> None:
     """Say what is heard when: segments with their label, posterior and the runner-up.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and costs only itself; the exit code is then 1. Formats that cannot carry probabilities leave them out:
-    audacity, dcase, elan, raven, rttm, srt, textgrid and webvtt.
+    audacity, dcase, elan, srt, textgrid and webvtt.
     """
-    from audioclass.engine.classifying import Reading, loaded
+    from audioclass.engine.listening import Reading
 
+    reading = Reading(smooth, min_duration, threshold, windows)
+    if follow:
+        _refuse_with("--follow", {"--format": format, "--output": output, "--report": report, "--resume": resume})
+        _follow(paths, model, reading)
+        return
     export = _export(format, output)
     for place in (output, report):
         if place is not None and str(place) != "-":
             screen.check_place(place)
-    reading = Reading(smooth, min_duration, threshold, windows)
-    made = loaded(model)
-    if follow:
-        _follow(paths, made, reading)
-        return
     if report is not None:
-        _classify_with_report(paths, made, reading, report, export, output)
-        return
-    _classify_all(paths, model, reading, export, output, jobs, resume)
+        _refuse_with("--report", {"--resume": resume})
+        _classify_with_report(paths, model, reading, report, export, output)
+    else:
+        _classify_all(paths, model, reading, export, output, jobs, resume)
+
+
+def _refuse_with(option: str, others: Mapping[str, object]) -> None:
+    for other, value in others.items():
+        if value:
+            raise UsageError(f"{option} goes without {other}")
 
 
 def _classify_all(
@@ -100,75 +111,95 @@ def _classify_all(
     jobs: int,
     resume: bool,
 ) -> None:
-    import os
-
     from audioclass.engine import batches
     from audioclass.engine.classifying import loaded
-    from audioclass.recordings import find_recordings
 
-    files = find_recordings(paths)
-    if not files:
-        raise UsageError(f"{', '.join(map(str, paths))}: no recordings found")
-    if resume and output is None:
+    files = _recordings(paths)
+    if resume and (output is None or str(output) == "-"):
         raise UsageError("--resume needs -o: the ledger stands beside the output")
-    ledger = None if output is None else batches.Ledger(output, loaded(model), reading, resume=resume)
-    start, is_lined = time.perf_counter(), export is None and not sys.stdout.isatty()
-    done: dict[Path, Outcome] = {}
-    with screen.progress(len(files)) as show:
-        lines = InOrder(files) if is_lined else None
-        options = {"jobs": jobs or os.cpu_count() or 1, "ledger": ledger, "progress": show.inside}
-        for outcome in batches.classify_many(files, model, reading, **options):
-            done[outcome.path] = outcome
-            show.advance(outcome.path.name)
-            if lines is not None:
-                lines.take(outcome)
-    outcomes = [done[file] for file in files]
-    result = batches.joined(outcomes, loaded(model))
+    made = loaded(model)
+    ledger = None if output is None or str(output) == "-" else batches.Ledger(output, made, reading, resume=resume)
+    start = time.perf_counter()
+    outcomes = _outcomes(files, model, reading, jobs, ledger, is_lined=export is None and not sys.stdout.isatty())
     if export is not None:
-        _write(export, result, output)
-    elif not is_lined:
+        _write(export, batches.joined(outcomes, made), output)
+    elif sys.stdout.isatty():
         show_recordings(outcomes)
     if ledger is not None:
         ledger.close()
     finish(outcomes, time.perf_counter() - start)
 
 
-def _follow(paths: Sequence[Path], model: Model, reading: Reading) -> None:
+def _recordings(paths: Sequence[Path]) -> list[Path]:
+    from audioclass.recordings import find_recordings
+
+    files = find_recordings(paths)
+    if not files:
+        raise UsageError(f"{', '.join(map(str, paths))}: no recordings found")
+    return files
+
+
+def _outcomes(
+    files: Sequence[Path], model: str, reading: Reading, jobs: int, ledger: Ledger | None, *, is_lined: bool
+) -> list[Outcome]:
+    """What became of each file, in their order; what is printed as a line is kept no longer."""
+    import os
+
+    from audioclass.engine.batches import classify_many
+
+    done: dict[Path, Outcome] = {}
+    lines = InOrder(files) if is_lined else None
+    with screen.progress(len(files)) as show:
+        options = {"jobs": jobs or os.cpu_count() or 1, "ledger": ledger, "progress": show.inside}
+        for outcome in classify_many(files, model, reading, **options):
+            done[outcome.path] = outcome
+            show.advance(outcome.path.name)
+            if lines is not None:
+                lines.take(outcome)
+                done[outcome.path] = outcome.without_result()
+    return [done[file] for file in files]
+
+
+def _follow(paths: Sequence[Path], model: str, reading: Reading) -> None:
     """Lines of a live stream, each flushed as soon as its segment is final."""
     from audioclass.audio.blocks import read_blocks
-    from audioclass.engine.classifying import SHORT_BLOCK, listen
+    from audioclass.engine.classifying import loaded
+    from audioclass.engine.listening import SHORT_BLOCK, lag, listen
     from audioclass.segmentation.results import result_of
 
     if [str(path) for path in paths] != ["-"]:
         raise UsageError("--follow reads a stream: give - as the path")
+    made = loaded(model)
+    recipe, behind = made.recipe, lag(made, reading)
+    said = f"at most {behind:.0f} s after their end" if behind < float("inf") else "when the stream ends"
+    screen.note(f"segments are final {said}")
     print_head()
     sys.stdout.flush()
-    recipe = model.recipe
     blocks = read_blocks("-", recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
-    for classified in listen(blocks, model, reading):
-        print_lines(result_of([("-", classified)], model.labels, model.taxonomy))
+    for classified in listen(blocks, made, reading):
+        print_lines(result_of([("-", classified)], made.labels, made.taxonomy))
         sys.stdout.flush()
 
 
 def _classify_with_report(
-    paths: Sequence[Path], model: Model, reading: Reading, report: Path, export: Any, output: Path | None
+    paths: Sequence[Path], model: str, reading: Reading, report: Path, export: Any, output: Path | None
 ) -> None:
     from audioclass.engine.batches import Outcome
-    from audioclass.engine.classifying import hear
-    from audioclass.recordings import find_recordings
+    from audioclass.engine.classifying import hear, loaded
+    from audioclass.recordings import regular
     from audioclass.reports.listening import audio_address
     from audioclass.reports.recording import recording_page
     from audioclass.writing import write_beside
 
-    files = find_recordings(paths)
-    if len(files) != 1 or str(files[0]) == "-":
-        raise UsageError(f"--report shows one recording that is a file, {len(files)} were given")
+    file, *others = _recordings(paths)
+    if others or str(file) == "-":
+        raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
     with screen.progress(1) as show:
-        heard = hear(files[0], model, reading, progress=show.inside, with_waveform=True)
-    address = audio_address(files[0], report.resolve())
-    title = f"{files[0].name}: {', '.join(sorted({s.label for s in heard.result.segments}))}"
+        heard = hear(regular(file), loaded(model), reading, progress=show.inside, for_page=True)
+    address = audio_address(file, report.resolve())
+    title = f"{file.name}: {', '.join(sorted({s.label for s in heard.result.segments}))}"
     write_beside(report, recording_page(heard.result, heard.windows, heard.envelope, audio=address, title=title))
-    outcome = Outcome(files[0], heard.result, seconds=heard.seconds, seconds_taken=heard.seconds_taken)
+    outcome = Outcome(file, heard.result, seconds=heard.seconds)
     if export is not None:
         _write(export, heard.result, output)
     elif sys.stdout.isatty():

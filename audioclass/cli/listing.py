@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from typing import TYPE_CHECKING
 
 import typer
 
 from audioclass.cli import screen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from audioclass.data import Result
     from audioclass.engine.batches import Outcome
+    from audioclass.exports.rows import Row
 
 COLUMNS = ("file", "start", "end", "label", "posterior", "second", "its posterior")
 
@@ -22,7 +24,7 @@ class InOrder:
     """Lines of many recordings in the order of the files, each as soon as all before it are printed."""
 
     def __init__(self, files: Sequence[Path]) -> None:
-        self._left = list(files)
+        self._left = deque(files)
         self._done: dict[Path, Outcome] = {}
         print_head()
 
@@ -30,7 +32,7 @@ class InOrder:
         """One more is done."""
         self._done[outcome.path] = outcome
         while self._left and self._left[0] in self._done:
-            result = self._done.pop(self._left.pop(0)).result
+            result = self._done.pop(self._left.popleft()).result
             if result is not None:
                 print_lines(result)
 
@@ -46,28 +48,28 @@ def print_lines(result: Result) -> None:
         screen.out("\t".join(fields))
 
 
-def _fields(result: Result) -> Iterable[tuple[str, ...]]:
-    for file, segment, row in zip(result.files, result.segments, result.P, strict=True):
-        first, second = _best(segment.label, row, result)
+def _fields(result: Result) -> Iterator[tuple[str, ...]]:
+    from audioclass.exports.rows import rows_of
+
+    for row in rows_of(result):
+        posterior = "" if row.posterior is None else f"{row.posterior:.3f}"
         yield (
-            " ".join(file.split()),
-            f"{segment.start:.3f}",
-            f"{segment.end:.3f}",
-            segment.label,
-            f"{first:.3f}",
-            *second,
+            " ".join(row.file.split()),
+            f"{row.start:.3f}",
+            f"{row.end:.3f}",
+            " ".join(row.label.split()),
+            posterior,
+            *_runner_up(row, result),
         )
 
 
-def _best(label: str, row: Any, result: Result) -> tuple[float, tuple[str, str]]:
-    """The posterior of what a segment is called, group or label, and the best label outside it."""
-    inside = [i for i, path in enumerate(result.paths) if label in path] or []
-    outside = [i for i in range(len(row)) if i not in inside]
-    posterior = float(row[inside].sum()) if inside else float(row.max())
+def _runner_up(row: Row, result: Result) -> tuple[str, str]:
+    """The best label outside what a segment is called, and its posterior."""
+    outside = [i for i, path in enumerate(result.paths) if row.label not in path]
     if not outside:
-        return posterior, ("", "")
-    second = max(outside, key=lambda i: row[i])
-    return posterior, (result.labels[second], f"{row[second]:.3f}")
+        return "", ""
+    second = max(outside, key=lambda i: row.posteriors[i])
+    return " ".join(result.labels[second].split()), f"{row.posteriors[second]:.3f}"
 
 
 def show_recordings(outcomes: Sequence[Outcome]) -> None:
@@ -82,7 +84,7 @@ def show_recordings(outcomes: Sequence[Outcome]) -> None:
 
 def finish(outcomes: Sequence[Outcome], seconds: float) -> None:
     """Reasons and a summary on standard error; the exit code says whether all went well."""
-    failed = [outcome for outcome in outcomes if outcome.result is None]
+    failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
         screen.note(outcome.reason)
     fresh = sum(outcome.seconds for outcome in outcomes if not outcome.was_kept)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audioclass.data import Result, Segment
-from audioclass.engine.classifying import Heard, Reading, hear, loaded
+from audioclass.engine.classifying import hear, loaded
+from audioclass.engine.listening import Reading
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.recordings import Progress, regular
+from audioclass.writing import write_beside
 
 if TYPE_CHECKING:
     from audioclass.model.model import Model
+
+
+STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +35,11 @@ class Outcome:
     result: Result | None = None
     reason: str = ""
     seconds: float = 0.0
-    seconds_taken: float = 0.0
     was_kept: bool = False
+
+    def without_result(self) -> Outcome:
+        """What the summary at the end needs."""
+        return replace(self, result=None)
 
 
 def classify_many(
@@ -44,16 +52,15 @@ def classify_many(
     progress: Progress | None = None,
 ) -> Iterator[Outcome]:
     """An outcome for each recording, in order of completion; what the ledger holds is not computed again."""
-    kept = ledger.kept() if ledger else {}
     left = []
     for path in paths:
-        if (mark := _mark(path)) in kept:
-            yield _outcome(path, kept[mark], loaded(model))
+        if ledger is not None and (outcome := ledger.kept(path)) is not None:
+            yield outcome
         else:
             left.append(path)
     for outcome in _fresh(left, model, reading, jobs, progress):
         if ledger is not None:
-            ledger.note(_mark(outcome.path), outcome)
+            ledger.note(outcome)
         yield outcome
 
 
@@ -72,13 +79,13 @@ def _fresh(
 def classify_one(path: Path, model: str, reading: Reading, progress: Progress | None = None) -> Outcome:
     """Classify a recording; an error that a user can understand becomes a reason."""
     try:
-        source = "-" if str(path) == "-" else regular(path)
-        heard: Heard = hear(source, loaded(model), reading, progress=progress)
+        source = STANDARD_INPUT if str(path) == STANDARD_INPUT else regular(path)
+        heard = hear(source, loaded(model), reading, progress=progress)
     except AudioclassError as error:
         return Outcome(path, reason=str(error))
     except OSError as error:
         return Outcome(path, reason=f"{path}: {error.strerror}")
-    return Outcome(path, heard.result, seconds=heard.seconds, seconds_taken=heard.seconds_taken)
+    return Outcome(path, heard.result, seconds=heard.seconds)
 
 
 def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
@@ -92,24 +99,29 @@ def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
 class Ledger:
     """A file of finished recordings, a line each, beside the output; the first line says what they were made with.
 
-    A line that was cut off by a kill is passed over. Recordings are known by path, size and time of change.
+    A line that was cut off by a kill is passed over. Recordings are known by path, size and time of change; a pipe is
+    never known.
     """
 
     def __init__(self, output: Path, model: Model, reading: Reading, *, resume: bool) -> None:
         self.path = output.parent / f".{output.name}.ledger"
+        self._model = model
         self._head = {"made_with": _fingerprint(model, reading)}
-        self._lines = self._read() if resume else []
-        if not self._lines:
-            self.path.write_text(json.dumps(self._head) + "\n", encoding="utf-8")
+        self._lines = self._read() if resume else None
+        if self._lines is None:
+            write_beside(self.path, json.dumps(self._head) + "\n")
+            self._lines = {}
 
-    def kept(self) -> dict[str, dict[str, Any]]:
-        """What was finished before, by the mark of its recording."""
-        return {line["mark"]: line for line in self._lines}
+    def kept(self, path: Path) -> Outcome | None:
+        """What was finished before of a recording that has not changed since."""
+        line = self._lines.get(_mark(path))
+        return None if line is None else _outcome(path, line, self._model)
 
-    def note(self, mark: str, outcome: Outcome) -> None:
+    def note(self, outcome: Outcome) -> None:
         """One more is finished; on disk before this returns."""
+        line = json.dumps({"mark": _mark(outcome.path), **_plain(outcome)}) + "\n"
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"mark": mark, **_plain(outcome)}) + "\n")
+            file.write(line)
             file.flush()
             os.fsync(file.fileno())
 
@@ -117,19 +129,22 @@ class Ledger:
         """The output is written: the ledger has served."""
         self.path.unlink(missing_ok=True)
 
-    def _read(self) -> list[dict[str, Any]]:
+    def _read(self) -> dict[str, dict[str, Any]] | None:
         try:
-            head, *lines = self.path.read_text(encoding="utf-8").splitlines()
-        except (OSError, ValueError):
-            return []
+            head, *lines = self.path.read_text(encoding="utf-8").split("\n")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{self.path}: cannot be read; leave out --resume to start anew") from error
         if _parsed(head) != self._head:
             raise UsageError(f"{self.path}: made with another model or other options; leave out --resume to start anew")
-        self._mend(lines)
-        return [line for line in map(_parsed, lines) if line and "mark" in line]
+        self._end_last_line(lines)
+        found = [line for line in map(_parsed, lines) if isinstance(line.get("mark"), str)]
+        return {line["mark"]: line for line in found}
 
-    def _mend(self, lines: Sequence[str]) -> None:
-        """End a line that was cut off, so that the next one stands by itself."""
-        if lines and not self.path.read_bytes().endswith(b"\n"):
+    def _end_last_line(self, lines: Sequence[str]) -> None:
+        """A line that was cut off is ended, so that the next one stands by itself."""
+        if not lines or lines[-1]:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("\n")
 
@@ -149,7 +164,9 @@ def _fingerprint(model: Model, reading: Reading) -> str:
     return digest.hexdigest()
 
 
-def _mark(path: Path) -> str:
+def _mark(path: Path) -> str | None:
+    if str(path) == STANDARD_INPUT:
+        return None
     try:
         stat = path.stat()
     except OSError:
@@ -164,10 +181,14 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
     return {"seconds": outcome.seconds, "segments": segments, "P": outcome.result.P.tolist()}
 
 
-def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome:
-    if "segments" not in line:
-        return Outcome(path, reason=str(line.get("reason", "")), was_kept=True)
-    segments = tuple(Segment(float(start), float(end), str(label)) for start, end, label in line["segments"])
-    P = np.array(line["P"], np.float64).reshape(len(segments), len(model.labels))
-    result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths)
-    return Outcome(path, result, seconds=float(line["seconds"]), was_kept=True)
+def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | None:
+    """What a line says; None where it says nothing that makes sense, so that the recording is classified again."""
+    if isinstance(line.get("reason"), str):
+        return Outcome(path, reason=line["reason"], was_kept=True)
+    try:
+        segments = tuple(Segment(float(start), float(end), str(label)) for start, end, label in line["segments"])
+        P = np.array(line["P"], np.float64).reshape(len(segments), len(model.labels))
+        result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths)
+        return Outcome(path, result, seconds=float(line["seconds"]), was_kept=True)
+    except (KeyError, TypeError, ValueError):
+        return None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from audioclass.data import Block, Posteriors, Result
-from audioclass.engine.choices import piece_of
+from audioclass.engine.listening import DEFAULT_SMOOTHER, Listener, Reading, in_batches, one_thread
 from audioclass.engine.models import DEFAULT_MODEL, load_model
-from audioclass.errors import UsageError
 from audioclass.recordings import Progress
 
 if TYPE_CHECKING:
@@ -23,96 +21,19 @@ if TYPE_CHECKING:
     from audioclass.reports.envelope import Envelope
     from audioclass.segmentation.segments import Classified
 
-SHORT_BLOCK = 4096  # samples at a time where segments are wanted as soon as they are known
-DEFAULT_SMOOTHER = "hmm"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How posteriors become segments; `smooth` is a smoother's name or the smoother itself.
-
-    With `windows` every window is a segment of its own.
-    """
-
-    smooth: Any = DEFAULT_SMOOTHER
-    min_duration: float = 0.0
-    threshold: float = 0.0
-    windows: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_duration < float("inf"):
-            raise UsageError(f"min_duration={self.min_duration} must be a time of at least 0")
-        if not 0 <= self.threshold <= 1:
-            raise UsageError(f"threshold={self.threshold} must be a probability")
-
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """A recording that was classified: its segments, the posteriors of its windows before smoothing, its waveform."""
+    """A recording that was classified: its segments, its length and how long it took.
+
+    The posteriors of its windows before smoothing and the outline of its waveform are kept where a page is wanted.
+    """
 
     result: Result
-    windows: Posteriors
     seconds: float
     seconds_taken: float
+    windows: Posteriors | None = None
     envelope: Envelope | None = None
-
-
-@dataclass(eq=False)
-class Listener:
-    """A model at work on one recording: features in, final segments out."""
-
-    model: Model
-    reading: Reading = field(default_factory=Reading)
-
-    def __post_init__(self) -> None:
-        from audioclass.plugins.manager import plugin_manager
-        from audioclass.segmentation.results import SegmentStream
-        from audioclass.segmentation.smoothing import WindowSmoother
-
-        smoother = self.reading.smooth
-        if isinstance(smoother, str):
-            smoother = piece_of(plugin_manager(), "smoother", smoother)
-        labels, taxonomy = self.model.labels, self.model.taxonomy
-        self._n_rows = 0
-        self._windows = WindowSmoother(smoother, labels) if self.reading.windows else None
-        self._segments = SegmentStream(
-            labels,
-            smoother,
-            taxonomy,
-            min_duration=self.reading.min_duration,
-            threshold=self.reading.threshold,
-        )
-
-    def posteriors(self, features: Any) -> Posteriors:
-        """Those of the next windows of the recording."""
-        P = self.model.posteriors_of(features.X, self._n_rows)
-        self._n_rows += len(P)
-        return Posteriors(P, self.model.labels, features.segments)
-
-    def push(self, posteriors: Posteriors) -> list[Classified]:
-        """Segments that are final now."""
-        from audioclass.segmentation.results import classified_windows
-
-        if self._windows is not None:
-            return classified_windows(self._windows.push(posteriors))
-        return self._segments.push(posteriors)
-
-    def finish(self) -> list[Classified]:
-        """The rest."""
-        from audioclass.segmentation.results import classified_windows
-
-        return classified_windows(self._windows.finish()) if self._windows is not None else self._segments.finish()
-
-
-def listen(blocks: Iterable[Block], model: Model, reading: Reading | None = None) -> Iterator[Classified]:
-    """Segments of a stream of blocks, each as soon as nothing can change it."""
-    from audioclass.extraction.extract import extract_features
-
-    listener = Listener(model, reading or Reading())
-    with one_thread():
-        for features in extract_features(blocks, model.recipe):
-            yield from listener.push(listener.posteriors(features))
-        yield from listener.finish()
 
 
 def classify(
@@ -135,63 +56,55 @@ def hear(
     reading: Reading | None = None,
     *,
     progress: Progress | None = None,
-    with_waveform: bool = False,
+    for_page: bool = False,
 ) -> Heard:
-    """Classify a recording to its end; memory grows with its windows' posteriors and segments alone."""
+    """Classify a recording to its end; memory grows with its segments alone, and with its windows for a page."""
     from audioclass.audio.blocks import cut_blocks
     from audioclass.audio.decode import open_audio
     from audioclass.extraction.extract import extract_features
     from audioclass.segmentation.results import result_of
 
     start, listener, name = time.perf_counter(), Listener(model, reading or Reading()), _name(source)
-    rate = model.recipe.framing.sample_rate
-    collect = _Collector(rate if with_waveform else None)
+    rate, watch = model.recipe.framing.sample_rate, _Watch(for_page, model)
+    segments: list[Classified] = []
     with one_thread(), open_audio(source) as audio:
-        blocks = collect.watch(cut_blocks(audio, rate, trim=model.recipe.trim), _told(audio, progress))
-        for features in extract_features(blocks, model.recipe):
-            collect.add(posteriors := listener.posteriors(features), listener.push(posteriors))
-    collect.add(None, listener.finish())
-    result = result_of([(name, one) for one in collect.segments], model.labels, model.taxonomy)
-    windows = collect.windows(model.labels)
-    return Heard(result, windows, collect.seconds, time.perf_counter() - start, collect.envelope)
+        blocks = watch.blocks(cut_blocks(audio, rate, trim=model.recipe.trim), _told(audio, progress))
+        for features in in_batches(extract_features(blocks, model.recipe)):
+            segments += listener.push(watch.windows(listener.posteriors(features)))
+        segments += listener.finish()
+    result = result_of([(name, one) for one in segments], model.labels, model.taxonomy)
+    return Heard(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
 
 
-class _Collector:
-    """What is kept of a recording while it passes."""
+class _Watch:
+    """What is noticed of a recording while it passes: its length and, for a page, its windows and its outline."""
 
-    def __init__(self, waveform_rate: int | None) -> None:
+    def __init__(self, for_page: bool, model: Model) -> None:
         from audioclass.reports.envelope import Envelope
 
-        self.segments: list[Classified] = []
         self.seconds = 0.0
-        self._parts: list[Posteriors] = []
-        self.envelope = None if waveform_rate is None else Envelope(waveform_rate)
+        self._labels = model.labels
+        self._parts: list[Posteriors] | None = [] if for_page else None
+        self.envelope = Envelope(model.recipe.framing.sample_rate) if for_page else None
 
-    def watch(self, blocks: Iterable[Block], told: Callable[[], None]) -> Iterator[Block]:
+    def blocks(self, blocks: Iterable[Block], tell: Callable[[], None]) -> Iterator[Block]:
         for block in blocks:
             self.seconds = (block.start + len(block.samples)) / block.sample_rate
             if self.envelope is not None:
                 self.envelope.push(block.samples)
             yield block
-            told()
+            tell()
 
-    def add(self, posteriors: Posteriors | None, segments: list[Classified]) -> None:
-        self.segments += segments
-        if posteriors is not None:
+    def windows(self, posteriors: Posteriors) -> Posteriors:
+        if self._parts is not None:
             self._parts.append(posteriors)
+        return posteriors
 
-    def windows(self, labels: tuple[str, ...]) -> Posteriors:
-        P = np.concatenate([part.P for part in self._parts]) if self._parts else np.empty((0, len(labels)))
-        return Posteriors(P, labels, tuple(segment for part in self._parts for segment in part.segments))
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Linear algebra on one thread: sums in another order end in other digits."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
+    def all_windows(self) -> Posteriors | None:
+        if self._parts is None:
+            return None
+        P = np.concatenate([part.P for part in self._parts] or [np.empty((0, len(self._labels)))])
+        return Posteriors(P, self._labels, tuple(segment for part in self._parts for segment in part.segments))
 
 
 def _told(audio: Any, progress: Progress | None) -> Callable[[], None]:

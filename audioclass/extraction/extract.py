@@ -24,19 +24,28 @@ DECIMALS = 4
 def extract_features(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
     """Features of a recording's windows, a few windows at a time; blocks are mono and at the recipe's sample rate."""
     clock = _Clock(recipe)
+    last: Features | None = None  # it waits: where the recording ends, so does its last window
+    for features in _all_windows(blocks, recipe, clock):
+        if last is not None:
+            yield last
+        before, last = _rows(features, slice(None, -1)), _rows(features, slice(-1, None))
+        if before.segments:
+            yield before
+    if last is not None:
+        yield clock.end_with_recording(last)
+
+
+def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock) -> Iterator[Features]:
     windower = Windower(recipe.windows)
-    held: Features | None = None  # the last rows wait: where the recording ends, so does its last window
-    for spectra, own in spectra_blocks(clock.watch(blocks), recipe.framing, _context(recipe)):
+    for spectra, own in spectra_blocks(clock.watch(blocks), recipe.framing, context_of(recipe)):
         for starts, windows in windower.push(_frame_matrices(recipe, spectra, own)):
-            if held is not None:
-                yield held
-            held = _pooled(recipe, clock, starts, windows)
+            yield _pooled(recipe, clock, starts, windows)
     for starts, windows in windower.finish():
-        if held is not None:
-            yield held
-        held = _pooled(recipe, clock, starts, windows)
-    if held is not None:
-        yield clock.end_with_recording(held)
+        yield _pooled(recipe, clock, starts, windows)
+
+
+def _rows(features: Features, which: slice) -> Features:
+    return replace(features, X=features.X[which], segments=features.segments[which])
 
 
 def whole(recipe: Recipe, chunks: Iterable[Features]) -> Features:
@@ -75,7 +84,7 @@ class _Clock:
         return replace(features, segments=(*others, replace(last, end=max(end, last.start))))
 
 
-def _context(recipe: Recipe) -> int:
+def context_of(recipe: Recipe) -> int:
     """How many frames beside a block its descriptors and derivatives read."""
     return max(
         max((getattr(descriptor, "context", 0) for descriptor in part.descriptors), default=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,13 +39,12 @@ class SegmentStream:
         return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
 
 
-def classified_windows(decided: Decided) -> list[Classified]:
-    """Every window by itself, with its label: what `Segmenter` would make runs of."""
+def classified_windows(decided: Decided, ladder: Ladder | None = None) -> list[Classified]:
+    """Every window by itself, with its label, or with what the ladder calls it."""
     posteriors = decided.posteriors
-    named = (
-        type(w)(w.start, w.end, posteriors.labels[i]) for w, i in zip(posteriors.segments, decided.path, strict=True)
-    )
-    return [Classified(segment, row) for segment, row in zip(named, posteriors.P, strict=True)]
+    rows = zip(posteriors.segments, posteriors.P, decided.path.tolist(), strict=True)
+    name = ladder.name if ladder is not None else lambda label, _: posteriors.labels[label]
+    return [Classified(replace(window, label=name(label, row)), row) for window, row, label in rows]
 
 
 def result_of(

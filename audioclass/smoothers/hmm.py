@@ -33,7 +33,7 @@ class HiddenMarkov:
         10.0, above=1.0, scale="log", search=(2, 100), help="mean length of segments in windows"
     )
     minimum: int = parameter(1, low=1, high=1000, help="shortest segment in windows")
-    look_ahead: int = parameter(20, low=0, high=10_000, help="windows that are waited for before one is decided")
+    look_ahead: int = parameter(8, low=0, high=10_000, help="windows that are waited for before one is decided")
     transitions: tuple[float, ...] | None = parameter(
         None, low=0.0, high=1.0, help="probability of each label after each, row by row; instead of `duration`"
     )

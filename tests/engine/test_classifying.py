@@ -15,7 +15,8 @@ from trained import RATE, mixture
 import audioclass
 from audioclass.audio.blocks import read_blocks
 from audioclass.data import Block
-from audioclass.engine.classifying import Reading, hear, listen
+from audioclass.engine.classifying import hear
+from audioclass.engine.listening import Reading, listen
 from audioclass.errors import AudioFileError, UsageError
 
 
