@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.cases.least_squares import HeldOut, centred_inverse
+from audioclass.cases.least_squares import CentredInverse, HeldOut
 from audioclass.cases.radius import Ball, smallest_ball
 from audioclass.problems import Machine, Task
 
@@ -121,8 +121,8 @@ class Case:
         return self._once("examples", lambda: HeldOut.of(self._inverse, np.arange(len(self.y))))
 
     @property
-    def _inverse(self) -> np.ndarray:
-        return self._once("inverse", lambda: centred_inverse(self.K, self.ridge))
+    def _inverse(self) -> CentredInverse:
+        return self._once("inverse", lambda: CentredInverse.of(self.K, self.ridge))
 
     def _once(self, name: str, work: Callable[[], Any]) -> Any:
         if name not in self._kept:

@@ -9,62 +9,87 @@ residuals of a group B left out are r_B = M_BB⁻¹ a_B. M is a block of an inve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy.linalg.blas import dsymv
 from scipy.linalg.lapack import dpotrf, dpotri
 
 
-def centred_inverse(K: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """M, from one factorisation that serves every y; a ValueError where K + Λ is not positive."""
-    shifted = np.array(K, dtype=np.float64, order="F")
-    shifted[np.diag_indices(len(K))] += ridge
-    L, failed = dpotrf(shifted, lower=True, overwrite_a=True)
-    if failed:
-        raise ValueError("K with its ridge is not positive definite; repair K, or lower C for a larger ridge")
-    A, _ = dpotri(L, lower=True, overwrite_c=True)
-    A = np.tril(A) + np.tril(A, -1).T
-    u = A.sum(axis=0)
-    A -= np.multiply.outer(u, u / u.sum())
-    return A
+@dataclass(frozen=True, eq=False)
+class CentredInverse:
+    """M, from one factorisation that serves every y; `half` holds A below its diagonal, zero above."""
+
+    half: np.ndarray
+    u: np.ndarray
+
+    @classmethod
+    def of(cls, K: np.ndarray, ridge: np.ndarray) -> CentredInverse:
+        """A ValueError where K + Λ is not positive definite."""
+        shifted = np.array(np.transpose(K), dtype=np.float64, order="F")  # symmetric: its rows serve as columns
+        shifted[np.diag_indices(len(K))] += ridge
+        L, failed = dpotrf(shifted, lower=True, overwrite_a=True)
+        if failed:
+            raise ValueError("K with its ridge is not positive definite; repair K, or lower C for a larger ridge")
+        half, _ = dpotri(L, lower=True, overwrite_c=True)
+        return cls(half, dsymv(1.0, half, np.ones(len(K)), lower=True))
+
+    def dot(self, values: np.ndarray) -> np.ndarray:
+        """M v."""
+        return dsymv(1.0, self.half, values, lower=True) - self.u * (self.u @ values / self.u.sum())
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """M_ii."""
+        return self.half.diagonal() - self.u**2 / self.u.sum()
+
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """M itself."""
+        M = self.half + self.half.T
+        M[np.diag_indices(len(M))] /= 2
+        M -= np.multiply.outer(self.u, self.u / self.u.sum())
+        return M
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
     """Machines without each group of examples, all from one M; `order` sorts examples by group, `starts` begin them."""
 
-    M: np.ndarray
+    inverse: CentredInverse
     order: np.ndarray
     starts: np.ndarray
     blocks: list[tuple[np.ndarray, np.ndarray]]  # members and M_BB⁻¹ of the groups of more than one
 
     @classmethod
-    def of(cls, M: np.ndarray, groups: np.ndarray) -> HeldOut:
+    def of(cls, inverse: CentredInverse, groups: np.ndarray) -> HeldOut:
         """At least two groups, each example naming its own."""
         codes = np.unique(groups, return_inverse=True)[1]
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
         if len(starts) < 2:
             raise ValueError("one group holds every example, at least 2 groups are needed to hold one out")
-        parts = np.split(order, starts[1:])
-        return cls(M, order, starts, [(B, np.linalg.inv(M[np.ix_(B, B)])) for B in parts if len(B) > 1])
+        parts = np.split(order, starts[1:]) if len(starts) < len(order) else []
+        blocks = [(B, np.linalg.inv(inverse.whole[np.ix_(B, B)])) for B in parts if len(B) > 1]
+        return cls(inverse, order, starts, blocks)
 
     def residuals(self, y: np.ndarray) -> np.ndarray:
         """y less the score of each example by the machine that never saw its group."""
-        return self._divided(self.M @ y)
+        return self._divided(self.inverse.dot(y))
 
     def pull(self, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """Q with dL = ⟨Q, dK⟩ for a loss L whose derivatives by the residuals are `slope`; O(n² n_groups)."""
-        a = self.M @ y
+        a = self.inverse.dot(y)
         h = self._divided(slope)
-        return self._columns(h) @ self._columns(self._divided(a)).T - np.multiply.outer(self.M @ h, a)
+        return self._columns(h) @ self._columns(self._divided(a)).T - np.multiply.outer(self.inverse.dot(h), a)
 
     def _divided(self, values: np.ndarray) -> np.ndarray:
         """M_BB⁻¹ v_B of every group."""
-        result = values / self.M.diagonal()
-        for B, inverse in self.blocks:
-            result[B] = inverse @ values[B]
+        result = values / self.inverse.diagonal
+        for B, block in self.blocks:
+            result[B] = block @ values[B]
         return result
 
     def _columns(self, values: np.ndarray) -> np.ndarray:
         """(n, n_groups): M_·B v_B."""
-        return np.add.reduceat((self.M * values)[:, self.order], self.starts, axis=1)
+        return np.add.reduceat((self.inverse.whole * values)[:, self.order], self.starts, axis=1)

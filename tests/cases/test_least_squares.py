@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from audioclass.cases.least_squares import HeldOut, centred_inverse
+from audioclass.cases.least_squares import CentredInverse, HeldOut
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.problems import Task
@@ -18,7 +18,7 @@ GROUPS = RNG.integers(0, 7, 30)
 
 @pytest.mark.parametrize("groups", [np.arange(30), GROUPS], ids=["examples", "groups"])
 def test_residuals_are_those_of_training_without_each_group(groups):
-    residuals = HeldOut.of(centred_inverse(K, RIDGE), groups).residuals(Y)
+    residuals = HeldOut.of(CentredInverse.of(K, RIDGE), groups).residuals(Y)
     for group in np.unique(groups):
         kept = groups != group
         task = Task(Y[kept], 3.0, WEIGHTS[kept], RNG, K=K[np.ix_(kept, kept)])
@@ -28,8 +28,8 @@ def test_residuals_are_those_of_training_without_each_group(groups):
 
 def test_the_trainer_agrees():
     task = Task(Y, 3.0, WEIGHTS, RNG, K=K)
-    expected = LeastSquares().held_out_scores(task, Y[:, None].astype(float), GROUPS)[:, 0]
-    held_out = HeldOut.of(centred_inverse(K, RIDGE), GROUPS)
+    _, expected = LeastSquares().fit_and_hold_out(task, Y, GROUPS)
+    held_out = HeldOut.of(CentredInverse.of(K, RIDGE), GROUPS)
     np.testing.assert_allclose(Y - held_out.residuals(Y), expected, rtol=1e-8)
 
 
@@ -40,23 +40,32 @@ def test_the_pull_is_the_derivative_along_any_change_of_the_kernel(groups):
     slope = RNG.normal(size=30)
 
     def loss(t):
-        return slope @ HeldOut.of(centred_inverse(K + t * change, RIDGE), groups).residuals(Y)
+        return slope @ HeldOut.of(CentredInverse.of(K + t * change, RIDGE), groups).residuals(Y)
 
-    Q = HeldOut.of(centred_inverse(K, RIDGE), groups).pull(Y, slope)
+    Q = HeldOut.of(CentredInverse.of(K, RIDGE), groups).pull(Y, slope)
     assert np.vdot(Q, change) == pytest.approx((loss(1e-6) - loss(-1e-6)) / 2e-6, rel=1e-5)
 
 
+def test_the_inverse_is_that_of_the_bordered_matrix():
+    bordered = np.block([[K + np.diag(RIDGE), np.ones((30, 1))], [np.ones((1, 30)), np.zeros((1, 1))]])
+    M = np.linalg.inv(bordered)[:30, :30]
+    inverse = CentredInverse.of(K, RIDGE)
+    np.testing.assert_allclose(inverse.whole, M, atol=1e-10)
+    np.testing.assert_allclose(inverse.diagonal, M.diagonal())
+    np.testing.assert_allclose(inverse.dot(Y), M @ Y, atol=1e-10)
+
+
 def test_names_of_groups_may_be_texts():
-    M = centred_inverse(K, RIDGE)
+    M = CentredInverse.of(K, RIDGE)
     names = np.array([f"speaker {group}" for group in GROUPS])
     np.testing.assert_allclose(HeldOut.of(M, names).residuals(Y), HeldOut.of(M, GROUPS).residuals(Y))
 
 
 def test_one_group_of_all_is_refused():
     with pytest.raises(ValueError, match="one group holds every example"):
-        HeldOut.of(centred_inverse(K, RIDGE), np.zeros(30))
+        HeldOut.of(CentredInverse.of(K, RIDGE), np.zeros(30))
 
 
 def test_a_matrix_that_is_not_positive_is_refused():
     with pytest.raises(ValueError, match="not positive definite"):
-        centred_inverse(-np.eye(3), np.full(3, 0.1))
+        CentredInverse.of(-np.eye(3), np.full(3, 0.1))
