@@ -144,7 +144,7 @@ def sweep(name: str, X: np.ndarray, y: np.ndarray, rule: str, sigmas: np.ndarray
 
 
 def default_choice(name: str, X: np.ndarray, y: np.ndarray, best: float) -> dict:
-    """The row of the default selection, which searches sigma and C together; `best` is the least error of the sweeps."""
+    """The row of the default selection, which searches sigma and C together; `best` is the least of the sweeps."""
     bench.note(f"{name}: the default selection")
     filled = imputed(X, np.ones(len(y), bool))
     start = time.process_time()

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from audioclass.cases.span import span_scores
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.learning.group_span import group_span_scores
-from audioclass.cases.span import span_scores
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Task
 from audioclass.testing.blobs import blobs
