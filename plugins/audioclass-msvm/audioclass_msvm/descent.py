@@ -14,6 +14,7 @@ from audioclass_msvm.rows import Boxes, nearest_row
 BLOCK = 64  # examples that join at a time; those of the block before stay, or two blocks would undo each other's work
 VISITS = 5  # for each example of a block, before the others are looked at again
 SHRINK_EVERY = 10  # blocks
+ROWS_TOGETHER = 512  # of the Gram matrix in a product
 MOST_FREE = 400  # entries that Newton steps are worth for
 HARDLY, GROWTH = 0.8, 3.0  # sums that fall by less than this make their weight grow: with small C they need much
 FACES = 20  # steps, from face to face, before rows are looked at again
@@ -124,12 +125,12 @@ class Descent:
         self._active = np.arange(len(self.beta))
 
 
-def product(K: np.ndarray, beta: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Kβ, or some rows of it, from the rows of β that are not 0."""
-    support = np.flatnonzero(beta.any(axis=1))
-    if rows is not None:
-        return K[np.ix_(rows, support)] @ beta[support]
-    return K @ beta if 2 * len(support) > len(beta) else K[:, support] @ beta[support]
+def product(K: np.ndarray, beta: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Rows of Kβ; some at a time, for the Gram matrix may be the largest thing in memory."""
+    F = np.empty((len(rows), beta.shape[1]))
+    for first in range(0, len(rows), ROWS_TOGETHER):
+        F[first : first + ROWS_TOGETHER] = K[rows[first : first + ROWS_TOGETHER]] @ beta
+    return F
 
 
 def _largest(violations: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from audioclass_msvm.rows import Boxes
 Slack = Literal["sum", "largest"]
 LEAST_MARGIN = 1e-4  # of the root mean square distance: what is narrower counts as no margin
 VISITS = (10**5, 1000)  # of rows: at least, and for each example
+ROUNDING = 1e-13  # of a score
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def solve(problem: Problem, tolerance: float = 1e-3) -> Solution:
     """
     descent = Descent(problem.K, problem.y, problem.boxes(), _first_weight(problem) if problem.has_bias else 0.0)
     visits, enough, best = max(VISITS[0], VISITS[1] * len(problem.y)), 0.1, None
-    while descent.n_visits < visits:
+    while descent.n_visits < visits and enough > ROUNDING:
         # Where no margin exists, a walk would not end by itself.
         descent.walk(enough, min(visits, descent.n_visits + 20 * len(problem.y)) if problem.is_hard else visits)
         step = descent.move_bias() if problem.has_bias else 0.0
@@ -129,7 +130,7 @@ def _certified(problem: Problem, descent: Descent) -> Solution:
     beta, F = descent.beta.copy(), descent.F
     if problem.has_bias:
         beta = balance(beta, problem.y)
-        F = product(problem.K, beta)
+        F = product(problem.K, beta, np.arange(len(beta)))
     norm, total = float((beta * F).sum()), float(beta[np.arange(len(beta)), problem.y].sum())
     scores = F + descent.bias
     return Solution(problem.y, beta, descent.bias, scores, problem.primal(norm, scores), total - 0.5 * norm)
