@@ -26,7 +26,7 @@ from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies import trees
 from audioclass.strategies.additive import Additive
 from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors
-from audioclass.strategies.separability import separability
+from audioclass.strategies.merging import HEIGHTS, MOST_MACHINES, clarity, merge_clear
 from audioclass.strategies.temperature import log_loss
 from audioclass.strategies.trees import Branch
 from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
@@ -37,8 +37,6 @@ LEARNERS: Mapping[str, Callable[[np.ndarray], Branch]] = {
     "half": trees.halve,
     "greedy": trees.split_greedily,
 }
-HEIGHTS = (2.0, 0.98, 0.95, 0.9, 0.8, 0.6)  # of the merged trees that held-out log-loss chooses from in weighted form
-MOST_MACHINES = 4  # to a label: what such a tree may cost
 
 
 @dataclass(frozen=True)
@@ -175,15 +173,15 @@ class HybridDendrogram:
     def _merged(self, tree: Branch, geometry: Geometry, given: Sequence[Sequence[int]]) -> Branch:
         """The tree after the merges that need no machine."""
         if self.merge == "height":
-            return _absorbed(tree, self.absorb, lambda node: node.height, given)
+            return merge_clear(tree, self.absorb, lambda node: node.height, given)
         if self.merge == "separability":
-            return _absorbed(tree, self.absorb, partial(_clarity, geometry), given)
+            return merge_clear(tree, self.absorb, lambda node: clarity(node, geometry), given)
         return tree
 
     def _candidates(self, tree: Branch, given: Sequence[Sequence[int]]) -> list[Branch]:
         """The tree itself, then with more and more groups merged while the machines of one are not too many."""
-        merged = [tree, *(_absorbed(tree, tau, lambda node: node.height, given) for tau in HEIGHTS)]
         most = MOST_MACHINES * len(tree.labels)
+        merged = [merge_clear(tree, tau, lambda node: node.height, given) for tau in HEIGHTS]
         return [tree, *(t for t in dict.fromkeys(merged) if t != tree and len(self._form.dichotomies(t)) <= most)]
 
     def _machines(self, candidates: Sequence[Branch]) -> tuple[Dichotomy, ...]:
@@ -210,20 +208,6 @@ class HybridDendrogram:
 def tree_of(plan: Plan) -> Branch:
     """The tree in the structure of a plan."""
     return Branch.of_plain(plan.structure["tree"])
-
-
-def _absorbed(tree: Branch, tau: float, height: Callable[[Branch], float], given: Sequence[Sequence[int]]) -> Branch:
-    """The tree in which learnt groups join the one above them when at least τ times as high; τ > 1 is none."""
-    kept = set(map(tuple, given))
-
-    def joins(node: Branch, above: Branch) -> bool:
-        return node.labels not in kept and height(node) >= tau * height(above)
-
-    return tree if tau > 1 else trees.merge(tree, joins)
-
-
-def _clarity(geometry: Geometry, node: Branch) -> float:
-    return separability(geometry, [child.labels for child in node.children])
 
 
 def _sides(group: tuple[int, ...], n_labels: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

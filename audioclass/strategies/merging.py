@@ -1,12 +1,36 @@
-"""How far apart groups of labels lie for their width, read off the geometry of the labels (specification 12.5)."""
+"""When a group of labels joins the one above it: by height (specification 7.5), or by separability (12.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from audioclass.problems import Geometry
+from audioclass.strategies.trees import Branch, merge
+
+HEIGHTS = (0.98, 0.95, 0.9, 0.8, 0.6)  # shares of the merged trees that held-out log-loss may choose from
+MOST_MACHINES = 4  # to a label: what one of them may cost
+
+
+def merge_clear(
+    tree: Branch, tau: float, height: Callable[[Branch], float], given: Sequence[Sequence[int]] = ()
+) -> Branch:
+    """The tree in which groups join the one above them when at least τ times as high; τ > 1 is none, τ ≤ 0 all.
+
+    The groups of the `given` labels never join.
+    """
+    kept = set(map(tuple, given))
+
+    def joins(node: Branch, above: Branch) -> bool:
+        return node.labels not in kept and height(node) >= tau * height(above)
+
+    return tree if tau > 1 else merge(tree, joins)
+
+
+def clarity(node: Branch, geometry: Geometry) -> float:
+    """How well the children of a group are told apart: where it is as well as in the group above, both may be one."""
+    return separability(geometry, [child.labels for child in node.children])
 
 
 def separability(geometry: Geometry, groups: Sequence[Sequence[int]]) -> float:
