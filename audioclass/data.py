@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 SUM_TOLERANCE = 1e-6
 
@@ -173,6 +177,16 @@ class Result:
         if self.P.shape != (len(self.segments), len(self.labels)):
             raise ValueError(f"P has shape {self.P.shape}, must have {(len(self.segments), len(self.labels))}")
         object.__setattr__(self, "paths", self.paths or tuple((label,) for label in self.labels))
+
+    def to_pandas(self) -> DataFrame:
+        """A row for each segment: file, start, end, label, and `posterior_…` for each label; needs pandas."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ImportError("a data frame needs pandas: pip install pandas") from error
+        said = {key: [getattr(segment, key) for segment in self.segments] for key in ("start", "end", "label")}
+        posteriors = {f"posterior_{label}": column for label, column in zip(self.labels, self.P.T, strict=True)}
+        return DataFrame({"file": list(self.files), **said, **posteriors})
 
 
 @dataclass(frozen=True)

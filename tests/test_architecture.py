@@ -29,6 +29,7 @@ TABLE = (
 )
 LEVELS = {name: level for level, names in enumerate(TABLE) for name in names}
 THIRD_PARTIES = {
+    "data": {"pandas"},
     "cases": {"scipy"},
     "hookspecs": {"pluggy"},
     "plugins": {"pluggy"},
