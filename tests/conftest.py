@@ -1,6 +1,6 @@
 import pytest
 from environments import make_environment
-from trained import train_small
+from trained import train_small, write_corpus, write_recipe
 
 from audioclass.model.saving import save_model
 from audioclass.plugins.manager import plugin_manager
@@ -16,6 +16,15 @@ def manager():
 def environment(tmp_path):
     """A fresh environment with audioclass installed, for a test that installs plugins."""
     return make_environment(tmp_path / "environment")
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """A folder with the small `corpus`, its recipe `small.toml` and a `cache`; tests add nothing to the corpus."""
+    folder = tmp_path_factory.mktemp("small")
+    write_corpus(folder / "corpus")
+    write_recipe(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

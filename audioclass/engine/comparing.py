@@ -82,6 +82,7 @@ def check_several(names: Sequence[str]) -> None:
 
 def _compared(judged: Mapping[str, Judged], folds: object) -> Comparison:
     from audioclass.evaluation.compare import compare
+    from audioclass.learning.clips import combine_windows
 
     costs = {
         name: {
@@ -92,7 +93,7 @@ def _compared(judged: Mapping[str, Judged], folds: object) -> Comparison:
         }
         for name, each in judged.items()
     }
-    return compare({name: each.answers() for name, each in judged.items()}, folds, costs=costs)
+    return compare({name: each.answers() for name, each in judged.items()}, folds, costs=costs, pool=combine_windows)
 
 
 def _about(name: str, progress: Progress | None) -> Progress | None:

@@ -50,6 +50,7 @@ class Judged:
         """All measures, per window and per recording, with intervals over groups."""
         from audioclass.evaluation.bootstrap import Resampling
         from audioclass.evaluation.evaluation import evaluate
+        from audioclass.learning.clips import combine_windows
 
         return evaluate(
             self.labels,
@@ -59,6 +60,7 @@ class Judged:
             files=self.labelled.clips,
             segments=self.labelled.segments,
             paths=self.paths if any(len(path) > 1 for path in self.paths) else (),
+            pool=combine_windows,
             resampling=Resampling(n_resamples=n_resamples),
         )
 
@@ -239,7 +241,7 @@ def _stated_folds(labelled: Labelled) -> np.ndarray:
     groups = np.unique(labelled.groups, return_inverse=True)[1]
     for group in range(groups.max() + 1):
         if len(np.unique(folds[groups == group])) > 1:
-            name = np.unique(labelled.groups)[group]
+            name = str(np.unique(labelled.groups)[group])
             raise CorpusError(f"group {name!r} stands in several folds of the corpus; --folds {N_FOLDS} makes others")
     return _several(folds, "folds")
 

@@ -184,6 +184,7 @@ def judge(labelled: Labelled, P: np.ndarray, taxonomy: Taxonomy | None, n_resamp
     """Posteriors of labelled windows against their labels, per window and per clip."""
     from audioclass.evaluation.bootstrap import Resampling
     from audioclass.evaluation.evaluation import evaluate
+    from audioclass.learning.clips import combine_windows
 
     paths = [taxonomy.path(label) for label in labelled.labels] if taxonomy else ()
     return evaluate(
@@ -194,6 +195,7 @@ def judge(labelled: Labelled, P: np.ndarray, taxonomy: Taxonomy | None, n_resamp
         files=labelled.clips,
         segments=labelled.segments,
         paths=paths,
+        pool=combine_windows,
         resampling=Resampling(n_resamples=n_resamples),
     )
 

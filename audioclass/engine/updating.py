@@ -46,9 +46,9 @@ def update(
     `taxonomy` is needed only where a new label belongs to a group; else the corpus's own tree says where it stands.
     """
     old = load_model(model, manager=manager)
-    if old.memory is None:
+    if old.memory is None or not old.about.get("machines"):
         raise ModelError(f"{model}: it remembers no training rows to add to; train again on both corpora")
-    choices = Choices.of(old.about["choices"], str(model))
+    choices = Choices.of(old.about.get("choices", {}), str(model))
     setup = Setup.of(old.recipe, choices, manager=manager)
     read = load_corpus(corpus, setup.manager, reader)
     labelled = gather(read, old.recipe, jobs=jobs, cache=cache, progress=progress)

@@ -60,7 +60,7 @@ def _write(path: Path, arrays: Arrays) -> None:
 
 def _read(path: Path) -> dict[str, np.ndarray] | None:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return dict(arrays)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None

@@ -14,6 +14,7 @@ from audioclass.extraction.recipe import recipe_of
 from audioclass.learning.classifier import Classifier, Machines
 from audioclass.learning.machines import Bank, KernelPart
 from audioclass.learning.preparation import Preparation
+from audioclass.model.about import check_about
 from audioclass.model.archive import naming, read_archive
 from audioclass.model.golden import TOLERANCE, Golden
 from audioclass.model.model import Memory, Model
@@ -79,6 +80,7 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker:
     memory = _memory(_under(arrays, "memory/"), classifier)
     model = Model(_text(manifest["name"]), recipe, preparation, classifier, taxonomy, golden, manifest["about"], memory)
     _check_shapes(model)
+    check_about(model)
     return model
 
 

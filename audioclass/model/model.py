@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -99,7 +99,7 @@ class Model:
         Rows are computed in batches of one size, each at the place that it has in its recording, so that its posteriors
         are the same to the bit however many rows come with it.
         """
-        X = np.asarray(X, np.float32)
+        X = self._prepared(X)
         parts, at = [], 0
         while at < len(X):
             place = (first + at) % ROWS_TOGETHER
@@ -112,7 +112,7 @@ class Model:
 
     def scores_of(self, X: np.ndarray) -> np.ndarray:
         """(n, n_machines) uncalibrated scores of rows of features."""
-        return self.classifier.scores(self.preparation.apply(X).astype(np.float32))
+        return self.classifier.scores(self._prepared(X))
 
     def drift(self) -> float:
         """How far the golden posteriors are from what this machine computes."""
@@ -122,18 +122,13 @@ class Model:
         """Whether the drift is within what rounding may cause."""
         return self.drift() <= TOLERANCE
 
-    def _posteriors(self, X: np.ndarray) -> np.ndarray:
-        P = np.asarray(self.classifier.combine(self.scores_of(X)), np.float64)
+    def _prepared(self, X: np.ndarray) -> np.ndarray:
+        """Rows as the machines compare them: each by itself, and cheaper the more come together."""
+        return self.preparation.apply(np.asarray(X, np.float32)).astype(np.float32)
+
+    def _posteriors(self, prepared: np.ndarray) -> np.ndarray:
+        P = np.asarray(self.classifier.combine(self.classifier.scores(prepared)), np.float64)
         return P / P.sum(axis=1, keepdims=True)
-
-
-def combine_windows(P: np.ndarray, weights: Sequence[float] | np.ndarray | None = None) -> np.ndarray:
-    """The posterior of a clip from those of its windows, (n_labels,): their mean, weighted by duration.
-
-    The mean keeps calibration where windows agree in their errors, as those of one recording do; a product would be
-    far too sure.
-    """
-    return np.average(P, axis=0, weights=weights)
 
 
 def _single(preparation: Preparation) -> Preparation:

@@ -1,0 +1,56 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from trained import train_small, write_corpus
+
+from audioclass.engine.calibrating import calibrate
+from audioclass.errors import CorpusError
+from audioclass.evaluation.calibration import log_loss
+from audioclass.model.saving import save_model
+
+
+@pytest.fixture(scope="module")
+def too_sure(small, tmp_path_factory):
+    """A model that is sure of what is wrong: its calibration is spoilt, its machines are good."""
+    model = train_small(small, strategy="one_vs_one").model
+    spoilt = tuple(
+        dict(fitted, offset=fitted["offset"] + 4 * (-1) ** i) for i, fitted in enumerate(model.classifier.calibrations)
+    )
+    path = tmp_path_factory.mktemp("spoilt") / "spoilt.audioclass"
+    classifier = replace(model.classifier, calibrations=spoilt)
+    spoilt_model = type(model).of("spoilt", model.recipe, model.preparation, classifier, model.taxonomy, model.about)
+    save_model(spoilt_model, path)
+    return path
+
+
+def test_a_bad_calibration_is_mended(too_sure, small, tmp_path):
+    local = write_corpus(tmp_path / "local", 4, first=6)
+    made = calibrate(too_sure, local, cache=small / "cache")
+    assert made.log_loss_after < 0.5 * made.log_loss_before
+    new, y = made.model, made.labelled.y
+    assert log_loss(new.posteriors_of(made.labelled.X), y) < made.log_loss_before
+    assert new.about["calibrated_on"] == made.labelled.fingerprint
+
+
+def test_machines_stay_as_they_are(too_sure, small, tmp_path):
+    from audioclass.engine.models import load_model
+
+    made = calibrate(too_sure, write_corpus(tmp_path / "local", 3, first=6), cache=small / "cache").model
+    old, new = load_model(too_sure).classifier.machines, made.classifier.machines
+    assert np.array_equal(old.X, new.X)
+    assert all(
+        one.coefficients.tobytes() == two.coefficients.tobytes() for one, two in zip(old.parts, new.parts, strict=True)
+    )
+
+
+def test_a_single_group_cannot_say_whether_it_helped(too_sure, small, tmp_path):
+    made = calibrate(too_sure, write_corpus(tmp_path / "local", 1, first=6), cache=small / "cache")
+    assert np.isnan(made.log_loss_after)
+
+
+def test_every_label_is_needed(too_sure, small, tmp_path):
+    with pytest.raises(CorpusError, match="label 'noise' has no recording; calibration needs some of every label"):
+        calibrate(too_sure, write_corpus(tmp_path / "local", 2, labels=("clicks", "tone")), cache=small / "cache")
+    with pytest.raises(CorpusError, match="the model has no label 'tones'; did you mean 'tone'"):
+        calibrate(too_sure, write_corpus(tmp_path / "other", 2, labels=("tones",)), cache=small / "cache")

@@ -1,0 +1,71 @@
+import pytest
+from trained import train_small, write_corpus
+
+from audioclass.engine.choices import Choices
+from audioclass.engine.comparing import check_several, compare_models, compare_setups
+from audioclass.engine.training import Setup
+from audioclass.errors import UsageError
+
+
+def setups(small, *strategies):
+    recipe = str(small / "small.toml")
+    return {name: Setup.of(recipe, Choices(strategy=name, criterion="fixed")) for name in strategies}
+
+
+def test_strategies_meet_on_the_same_folds(small):
+    asked = setups(small, "one_vs_one", "one_vs_rest", "dag")
+    told = []
+    found = compare_setups(
+        small / "corpus", asked, folds="3", cache=small / "cache", progress=lambda *said: told.append(said[0])
+    )
+    assert [system.name for system in found.systems] == list(asked)
+    assert len(found.pairs) == 3
+    assert found.ranked is not None
+    assert set(found.systems[0].costs) == {"train_seconds", "predict_seconds", "machines", "support_rows"}
+    assert found.systems[0].costs["machines"] == 3
+    assert "one_vs_one, fold 1 of 3, training" in told
+
+
+def test_the_same_strategy_under_two_names_does_not_differ(small):
+    [setup] = setups(small, "one_vs_one").values()
+    found = compare_setups(small / "corpus", {"a": setup, "b": setup}, folds="2", cache=small / "cache")
+    assert found.pairs[0].difference == 0
+    assert found.pairs[0].adjusted["mcnemar"] == 1
+
+
+def test_models_meet_on_the_same_recordings(small, tmp_path):
+    models = {name: train_small(small, strategy=name).model for name in ("one_vs_one", "one_vs_rest")}
+    write_corpus(tmp_path / "test", 2, first=40)
+    found = compare_models(tmp_path / "test", models, cache=small / "cache")
+    assert [system.name for system in found.systems] == ["one_vs_one", "one_vs_rest"]
+    assert found.ranked is None
+
+
+def test_models_of_other_labels_are_one_line(small, trained, tmp_path):
+    write_corpus(tmp_path / "corpus", 2, labels=("tone", "noise"))
+    other = train_small(tmp_path).model
+    with pytest.raises(
+        UsageError, match="models of different labels cannot be compared: clicks, noise, tone and noise"
+    ):
+        compare_models(small / "corpus", {"one": trained.model, "two": other})
+
+
+def test_models_of_other_windows_are_one_line(small, trained):
+    from audioclass.engine.training import train
+
+    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"), window=0.25)
+    other = train(small / "corpus", setup=setup, cache=small / "cache").model
+    with pytest.raises(UsageError, match="models with different windows cannot be compared window by window"):
+        compare_models(small / "corpus", {"one": trained.model, "two": other}, cache=small / "cache")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["dag"], "1 strategy or model, at least 2 are needed to compare"),
+        (["dag", "dag"], "'dag' is given twice, systems to compare must have names of their own"),
+    ],
+)
+def test_a_comparison_needs_two_names(names, message):
+    with pytest.raises(UsageError, match=message):
+        check_several(names)

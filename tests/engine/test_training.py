@@ -1,0 +1,238 @@
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import soundfile
+from trained import RATE, mixture, sound, train_small, write_corpus, write_recipe
+
+from audioclass.engine.choices import Choices
+from audioclass.engine.features import load_recipe
+from audioclass.engine.training import Setup, train
+from audioclass.errors import CorpusError, UsageError
+from audioclass.learning.folds import grouped_folds
+from audioclass.model.archive import read_archive
+from audioclass.model.saving import arrays_of, save_model
+from audioclass.taxonomy import Taxonomy
+
+
+def same_arrays(one, other):
+    one, other = arrays_of(one), arrays_of(other)
+    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
+
+
+def test_a_corpus_becomes_a_model(trained):
+    assert trained.model.labels == ("clicks", "noise", "tone")
+    assert trained.grouped.main.value("accuracy") == 1
+    assert trained.warnings == []
+
+
+def test_what_was_held_out_is_judged_as_scikit_learn_does(small):
+    from sklearn.metrics import accuracy_score, log_loss
+
+    trained = train_small(small, kernel="gaussian_unscaled:sigma=2", C=1.0)
+    P, y = trained.training.held_out, trained.labelled.y
+    assert trained.grouped.windows.value("accuracy") == pytest.approx(accuracy_score(y, P.argmax(axis=1)))
+    assert trained.grouped.windows.value("log_loss") == pytest.approx(log_loss(y, P))
+    report = trained.model.about["report"]["grouped"]
+    assert report["window"]["log_loss"] == pytest.approx(log_loss(y, P))
+
+
+def test_times_and_clips_both_train(tmp_path):
+    """One long file with marks, and files of single sounds, in one table."""
+    rows = []
+    for i in range(4):
+        soundfile.write(tmp_path / f"long{i}.wav", mixture(), RATE)
+        rows += [f"long{i}.wav,{label},{3 * k},{3 * k + 3}" for k, label in enumerate(("tone", "noise", "clicks"))]
+    for i in range(3):
+        soundfile.write(tmp_path / f"tone{i}.wav", sound("tone", i), RATE)
+        rows.append(f"tone{i}.wav,tone,,")
+    table = tmp_path / "corpus.csv"
+    table.write_text("file,label,start,end\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    setup = Setup.of(write_recipe(tmp_path), Choices(criterion="fixed"))
+    trained = train(table, setup=setup, cache=tmp_path / "cache")
+    assert trained.grouped.main.value("accuracy") > 0.9
+    assert trained.model.about["corpus"]["recordings"] == 7
+
+
+def test_windows_of_a_clip_share_its_group_and_fold(trained):
+    labelled = trained.labelled
+    folds = grouped_folds(labelled.y, labelled.groups, 5)
+    for clip in set(labelled.clips):
+        rows = [i for i, other in enumerate(labelled.clips) if other == clip]
+        assert len(rows) > 1
+        assert len(set(labelled.groups[rows])) == len(set(folds[rows])) == 1
+
+
+@pytest.fixture(scope="module")
+def alike(tmp_path_factory):
+    """Labels that mean nothing: only windows of one recording are alike."""
+    folder = tmp_path_factory.mktemp("alike")
+    for i in range(12):
+        path = folder / "corpus" / "ab"[i % 2] / f"{i}.wav"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(path, sound("tone", i, 3.0), RATE)
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # scores tell nothing
+def test_naive_folds_that_claim_more_are_warned_of(alike):
+    trained = train_small(alike)
+    grouped, naive = (one.windows.value("accuracy") for one in (trained.grouped, trained.naive))
+    assert naive > 0.75 > grouped
+    [warning] = trained.warnings
+    assert warning.startswith("naive folds claim an accuracy of ")
+
+
+def test_windows_that_are_groups_by_themselves_have_no_naive_report(small):
+    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"), window=5.0, hop=5.0)
+    assert train(small / "corpus", setup=setup, cache=small / "cache").naive is None
+
+
+def test_the_same_seed_gives_the_same_model(small, tmp_path):
+    for name in ("one", "two"):
+        save_model(train_small(small, strategy="output_code", trainer="svm", seed=3).model, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_processes_change_no_byte(small, tmp_path):
+    setup = Setup.of(str(small / "small.toml"), Choices(strategy="one_vs_one", trainer="svm"))
+    for jobs in (1, 2):
+        made = train(small / "corpus", setup=setup, jobs=jobs, cache=tmp_path / f"cache{jobs}", name="m")
+        save_model(made.model, tmp_path / f"{jobs}")
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_stages_are_told(small):
+    told = []
+    setup = Setup.of(str(small / "small.toml"), Choices(search="grid:points=3"))
+    train(small / "corpus", setup=setup, cache=small / "cache", progress=lambda *said: told.append(said))
+    assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
+        "extraction",
+        "selection",
+        "training",
+        "calibration",
+        "naive folds",
+    ]
+    assert all(0 <= done <= total for _, done, total in told)
+
+
+def test_windows_can_be_other_than_the_recipe_s(small):
+    setup = Setup.of(str(small / "small.toml"), window=0.25, hop=0.125)
+    assert (setup.recipe.window, setup.recipe.window_hop) == (0.25, 0.125)
+    with pytest.raises(UsageError, match=r"window=-1 must be a positive number of seconds"):
+        Setup.of(str(small / "small.toml"), window=-1)
+    with pytest.raises(UsageError, match=r"window_hop=nan must be a positive number of seconds"):
+        Setup.of(str(small / "small.toml"), hop=float("nan"))
+
+
+def test_a_taxonomy_guides_the_tree(small):
+    tree = Taxonomy.of({"steady": ["noise", "tone"], "clicks": {}})
+    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"))
+    trained = train(small / "corpus", setup=setup, taxonomy=tree, cache=small / "cache")
+    assert trained.model.paths == (("clicks",), ("steady", "noise"), ("steady", "tone"))
+    assert "tree=taxonomy" in trained.model.about["choices"]["strategy"]
+    assert setup.guided_by(None) is setup
+    other = Setup.of(str(small / "small.toml"), Choices(strategy="one_vs_one"))
+    assert other.guided_by(tree) is other
+
+
+def test_a_taxonomy_that_lacks_a_label_is_one_line(small):
+    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"))
+    with pytest.raises(CorpusError, match="label 'tone' is not in the taxonomy; did you mean 'tones'"):
+        train(small / "corpus", setup=setup, taxonomy=Taxonomy.of(["clicks", "noise", "tones"]), cache=small / "cache")
+
+
+def test_one_label_is_one_line(tmp_path):
+    write_corpus(tmp_path / "corpus", 2, labels=("tone",))
+    with pytest.raises(CorpusError, match="only the label 'tone' has recordings, at least 2 labels are needed"):
+        train_small(tmp_path)
+
+
+def test_a_label_with_one_recording_is_noted(tmp_path):
+    write_corpus(tmp_path / "corpus", 3, labels=("clicks", "noise"))
+    write_corpus(tmp_path / "corpus", 1, labels=("tone",))
+    trained = train_small(tmp_path, strategy="one_vs_one", trainer="svm")
+    assert any("calibrated on its own training scores" in warning for warning in trained.warnings)
+    assert np.isfinite(trained.training.held_out).all()
+
+
+def test_objects_are_remembered_as_names(small):
+    from audioclass.kernels.gaussian import Gaussian
+
+    trained = train_small(small, kernel=Gaussian(2.5))
+    assert trained.model.about["choices"]["kernel"] == "gaussian:sigma=2.5"
+
+
+def test_another_recipe_is_another_model(small):
+    recipe = load_recipe(str(small / "small.toml"))
+    shorter = replace(recipe, window=0.25)
+    trained = train(small / "corpus", setup=Setup.of(shorter, Choices(criterion="fixed")), cache=small / "cache")
+    assert trained.model.recipe.window == 0.25
+
+
+KILLS = """
+import os, random, signal, sys, time
+from pathlib import Path
+from audioclass.engine.choices import Choices
+from audioclass.engine.training import Setup, train
+from audioclass.model.saving import save_model
+
+folder, place = Path(sys.argv[1]), Path(sys.argv[2])
+choices = Choices(strategy="one_vs_one", trainer="svm", kernel="gaussian", search="grid:points=3")
+setup = Setup.of(str(folder / "small.toml"), choices)
+
+def run(name, pause, kill_after=None):
+    child = os.fork()
+    if not child:
+        say = lambda *_: time.sleep(pause)
+        made = train(folder / "corpus", setup=setup, name="m", cache=place / name, progress=say)
+        save_model(made.model, place / f"{name}.audioclass")
+        os._exit(0)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+start = time.perf_counter()
+assert run("calm", 0.0) == 0
+length = time.perf_counter() - start
+moments = random.Random(7)
+print(sum(run("killed", 0.005, moments.uniform(0, length)) != 0 for _ in range(10)))
+assert run("killed", 0.0) == 0
+"""
+
+
+def test_a_run_killed_ten_times_ends_in_the_same_model(small, tmp_path):
+    alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a process of one thread can fork
+    command = [sys.executable, "-c", KILLS, small, tmp_path]
+    killed = subprocess.run(command, env=alone, check=True, capture_output=True, text=True).stdout
+    assert int(killed) >= 5  # the others came to their end before their moment
+    (calm, arrays), (after, others) = (read_archive(tmp_path / f"{name}.audioclass") for name in ("calm", "killed"))
+    assert calm == after
+    assert arrays.keys() == others.keys()
+    assert all(arrays[name].tobytes() == others[name].tobytes() for name in arrays)
+    assert not list((tmp_path / "killed" / "training").iterdir())
+
+
+def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
+    """A run that stops after its machines are trained goes on with the report."""
+    from audioclass.engine import training
+    from audioclass.learning import dichotomies
+    from audioclass.learning import training as learning
+
+    calm = train_small(small, criterion="leave_group_out_log_loss", search="grid:points=3")
+    setup = Setup.of(str(small / "small.toml"), Choices(search="grid:points=3"))
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "judge", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            train(small / "corpus", setup=setup, name="small", cache=tmp_path / "cache")
+    monkeypatch.setattr(learning, "select", lambda *_, **__: 1 / 0)
+    fits = []
+    fit = dichotomies._fit
+    monkeypatch.setattr(dichotomies, "_fit", lambda *item: fits.append(item) or fit(*item))
+    again = train(small / "corpus", setup=setup, name="small", cache=tmp_path / "cache")
+    assert same_arrays(again.model, calm.model)
+    assert len(fits) == 1  # the naive folds alone
