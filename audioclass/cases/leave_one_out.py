@@ -2,7 +2,8 @@
 
 Where some vector is free: an example that supports nothing is scored as before without it; one on the wrong side stays
 there; one with 2α R_Δ² + ξ < 1 stays on the right side. For the others the optimum without them is sought from the
-one with them: what an example carried goes to those most like it, then pairs are moved until all is settled.
+one with them: what an example carried goes to the free vectors as the span combines them, which is the optimum where
+none leaves its box, and what they cannot take to those most like it; then pairs are moved until all is settled.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from audioclass.cases.radius import delta
-from audioclass.cases.span import FREE
+from audioclass.cases.span import FREE, bordered_inverse
 
 if TYPE_CHECKING:
     from audioclass.cases.case import Case
@@ -57,6 +58,24 @@ class _Dual:
         self.low, self.high = np.where(self.y > 0, 0.0, -box), np.where(self.y > 0, box, 0.0)
         self.beta = np.clip(case.alpha * self.y, self.low, self.high)
         self.e = self.y - self.K @ self.beta
+        span = self.high - self.low
+        is_free = (self.beta > self.low + FREE * span) & (self.beta < self.high - FREE * span)
+        self.free = np.flatnonzero(is_free)
+        self._inverse = bordered_inverse(self.K[np.ix_(self.free, self.free)]) if is_free.any() else None
+
+    def combination(self, p: int) -> np.ndarray:
+        """(n,) of sum 1: how the other free vectors combine to come nearest to x_p; all 0 where there is none."""
+        shares = np.zeros(len(self.y))
+        if self._inverse is None or self.free.tolist() == [p]:
+            return shares
+        [inside] = np.nonzero(self.free == p)
+        if len(inside):
+            column = self._inverse[:-1, inside[0]]
+            shares[self.free] = -column / column[inside[0]]
+            shares[p] = 0.0
+        else:
+            shares[self.free] = (self._inverse @ np.append(self.K[self.free, p], 1.0))[:-1]
+        return shares
 
     def score_without(self, p: int) -> float:
         """f(x_p) of the machine trained without p; its sign is right, its size as exact as that needs."""
@@ -77,9 +96,11 @@ class _Solver:
         self.low, self.high = dual.low.copy(), dual.high.copy()
         carried, self.beta[p] = self.beta[p], 0.0
         self.low[p] = self.high[p] = 0.0
-        given = self._hand_over(carried, p)
-        self.e = dual.e + carried * dual.K[p] - given @ dual.K
+        given = np.clip(carried * dual.combination(p), self.low - self.beta, self.high - self.beta)
         self.beta += given
+        rest = self._hand_over(carried - given.sum(), p)
+        self.beta += rest
+        self.e = dual.e + carried * dual.K[p] - (given + rest) @ dual.K
         self.norms = self.K.diagonal()
 
     def _hand_over(self, carried: float, p: int) -> np.ndarray:
