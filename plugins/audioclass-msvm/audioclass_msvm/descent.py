@@ -90,7 +90,7 @@ class Descent:
         stay = self._block[~np.isin(self._block, worst) & np.isin(self._block, self._active)]
         self._block = block = np.concatenate([worst, stay[:BLOCK]])
         rows = self.K[block].astype(np.float64, copy=False)
-        change, n_visits = _block_change(
+        beta, n_visits = _solve_block(
             rows[:, block] + self.weight,
             self.curvature[block] + self.weight,
             self.beta[block],
@@ -99,8 +99,8 @@ class Descent:
             enough,
         )
         self.n_visits += 1 + n_visits  # a block is work even where rounding leaves nothing to do
-        self.beta[block] += change
-        self.F[self._active] += rows[:, self._active].T @ change
+        self.F[self._active] += rows[:, self._active].T @ (beta - self.beta[block])
+        self.beta[block] = beta
 
     def _walk_faces(self) -> None:
         """Newton steps while bounds are met, where few enough entries are free."""
@@ -140,11 +140,11 @@ def _largest(violations: np.ndarray) -> np.ndarray:
     return np.argpartition(violations, -BLOCK)[-BLOCK:]
 
 
-def _block_change(
-    K: np.ndarray, curvature: np.ndarray, start: np.ndarray, pulls: np.ndarray, boxes: Boxes, enough: float
+def _solve_block(
+    K: np.ndarray, curvature: np.ndarray, beta: np.ndarray, pulls: np.ndarray, boxes: Boxes, enough: float
 ) -> tuple[np.ndarray, int]:
-    """How β of a few examples changes as the row that violates most takes its optimum, again and again; how often."""
-    beta, n_visits = start.copy(), 0
+    """β of a few examples after the row that violates most took its optimum, again and again; and how often."""
+    n_visits = 0
     while n_visits < VISITS * len(beta):
         violations = boxes.violations(beta, pulls)
         row = violations.argmax()
@@ -155,4 +155,4 @@ def _block_change(
         pulls -= K[:, row, None] * (new - beta[row])
         beta[row] = new
         n_visits += 1
-    return beta - start, n_visits
+    return beta, n_visits

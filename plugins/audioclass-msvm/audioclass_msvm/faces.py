@@ -7,7 +7,6 @@ gives. The step towards it ends at the optimum or at the first bound in the way,
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from audioclass_msvm.rows import Boxes
 
@@ -50,8 +49,8 @@ def _newton(H: np.ndarray, pulls: np.ndarray, rows: np.ndarray) -> np.ndarray:
     H[np.diag_indices_from(H)] += RIDGE * H.diagonal().max() + 1e-300
     step = np.zeros(len(rows))
     try:
-        traded = cho_solve(cho_factor(H, check_finite=False), pulls[others] - pulls[base], check_finite=False)
-    except LinAlgError:
+        traded = np.linalg.solve(H, pulls[others] - pulls[base])
+    except np.linalg.LinAlgError:
         return step
     step[others] = traded
     np.subtract.at(step, base, traded)
