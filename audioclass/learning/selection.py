@@ -15,8 +15,9 @@ from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, S
 from audioclass.criteria.held_out import LeaveGroupOutLogLoss
 from audioclass.errors import unknown_name
 from audioclass.kernels.statistics import statistic_of
-from audioclass.learning.examples import Examples, spread_rows
+from audioclass.learning.examples import Examples
 from audioclass.learning.judging import C_AXIS, Judge, Problem, axis_of
+from audioclass.learning.looks import Look, SharedStatistics, shared
 from audioclass.learning.refinement import GroupJudge, as_unscaled, thin_features, weigh_groups
 from audioclass.problems import Dichotomy, Found, Trial
 from audioclass.searches.lbfgs import LBFGS
@@ -25,7 +26,6 @@ from audioclass.searches.pattern import Pattern
 Progress = Callable[[int, int], None]  # searches done, searches in all
 CRule = Literal["searched", "joachims", "fixed"]
 C_RULES = ("searched", "joachims", "fixed")
-SHARED_ROWS = 4000  # rows up to which one statistic is kept for all dichotomies
 
 
 @dataclass(frozen=True)
@@ -93,58 +93,18 @@ def select(
     """
     if not kernels:
         raise ValueError("no kernel to choose from, at least one is needed")
-    asked = list(_problems(dichotomies, examples, selection))
-    shared = _Statistics(examples, [rows for rows, _, _ in asked], kernels)
-    work = ((_problem(examples, rows, Y, selection), kernels, C, selection, shared.of(rows)) for rows, Y, _ in asked)
+    looked_at = [Look.at(own, examples, selection.most_rows) for own in shared(dichotomies, selection.together)]
+    statistics = SharedStatistics(examples, [look.rows for look in looked_at], kernels)
+    work = (
+        (look.problem(examples, selection.n_folds), kernels, C, selection, statistics.of(look.rows))
+        for look in looked_at
+    )
     chosen: dict[int, Selected] = {}
-    for done, (found, (_, _, indices)) in enumerate(zip(_run(work, len(asked), jobs), asked, strict=True), start=1):
-        chosen |= dict.fromkeys(indices, found)
+    for done, (found, look) in enumerate(zip(_run(work, len(looked_at), jobs), looked_at, strict=True), start=1):
+        chosen |= dict.fromkeys(look.indices, found)
         if progress is not None:
-            progress(done, len(asked))
+            progress(done, len(looked_at))
     return [chosen[index] for index in range(len(dichotomies))]
-
-
-Asked = tuple[np.ndarray, np.ndarray, list[int]]  # rows looked at, their sides for each dichotomy, which dichotomies
-
-
-def _problems(dichotomies: Sequence[Dichotomy], examples: Examples, selection: Selection) -> Iterator[Asked]:
-    """Dichotomies that share a choice stand together."""
-    found: dict[Any, list[int]] = {}
-    for index, dichotomy in enumerate(dichotomies):
-        labels = frozenset(dichotomy.positive + dichotomy.negative)
-        found.setdefault(labels if selection.together else index, []).append(index)
-    for indices in found.values():
-        rows = _looked_at(dichotomies[indices[0]], examples, selection.most_rows, len(indices) > 1)
-        sides = [np.where(np.isin(examples.y[rows], dichotomies[i].positive), 1, -1) for i in indices]
-        yield rows, np.stack(sides, axis=1), indices
-
-
-def _looked_at(dichotomy: Dichotomy, examples: Examples, most: int, by_label: bool) -> np.ndarray:
-    """The rows of a dichotomy, thinned evenly within each label, or within each side where it stands alone."""
-    rows = np.flatnonzero(np.isin(examples.y, dichotomy.positive + dichotomy.negative))
-    own = examples.y[rows]
-    return rows[spread_rows(own if by_label else np.isin(own, dichotomy.positive), most)]
-
-
-def _problem(examples: Examples, rows: np.ndarray, Y: np.ndarray, selection: Selection) -> Problem:
-    X = np.asarray(examples.statistics.X[rows], np.float64)
-    return Problem(X, Y, examples.weights[rows], examples.groups[rows], selection.n_folds)
-
-
-class _Statistics:
-    """The statistics of the kernels over all rows that are looked at, computed once where they are few enough."""
-
-    def __init__(self, examples: Examples, looked_at: Sequence[np.ndarray], kernels: Sequence[Kernel]) -> None:
-        self._rows = np.unique(np.concatenate([*looked_at, np.empty(0, int)])).astype(int)
-        self._kept: dict[Any, np.ndarray] = {}
-        if len(looked_at) > 1 and len(self._rows) <= SHARED_ROWS:
-            X = np.asarray(examples.statistics.X[self._rows], np.float64)
-            self._kept = {s: s(X, X) for s in map(statistic_of, kernels) if s is not None}
-
-    def of(self, rows: np.ndarray) -> dict[Any, np.ndarray]:
-        """Those among some of the rows, by statistic."""
-        at = np.searchsorted(self._rows, rows)
-        return {statistic: S[np.ix_(at, at)] for statistic, S in self._kept.items()}
 
 
 def _run(work: Iterator[tuple], count: int, jobs: int) -> Iterator[Selected]:
@@ -229,11 +189,8 @@ def _search(judge: Judge, selection: Selection) -> Selected:
         else:
             judge.follow_joachims()
             note = f"{selection.criterion.name} does not depend on C, Joachims' value is taken"
-    found = (
-        selection.search.search(axes, judge.objective, np.random.default_rng(selection.seed))
-        if axes
-        else _as_it_is(judge)
-    )
+    rng = np.random.default_rng(selection.seed)
+    found = selection.search.search(axes, judge.objective, rng) if axes else _as_it_is(judge)
     kernel, C = judge.at(found.point)
     trace = tuple(Trial(trial.point, judge.shown(trial.value)) for trial in found.trace)
     return Selected(kernel, C, trace, note, judge.shown(found.value))
