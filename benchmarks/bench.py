@@ -11,14 +11,18 @@ from pathlib import Path
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
-def options(description: str, write: str | None = None) -> argparse.Namespace:
-    """What every benchmark can be told; `write` says what --write does, where there is one."""
+def options(description: str, write: str | None = None, model: str | None = None) -> argparse.Namespace:
+    """What every benchmark can be told; `write` says what --write does and `model` is the default of --model, where
+    there are these.
+    """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="a small part of the work, for a first look")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     if write is not None:
         parser.add_argument("--write", action="store_true", help=write)
+    if model is not None:
+        parser.add_argument("--model", default=model, help="a model file or a shipped one (default: %(default)s)")
     return parser.parse_args()
 
 

@@ -118,6 +118,7 @@ def _classify_all(
     if resume and (output is None or str(output) == "-"):
         raise UsageError("--resume needs -o: the ledger stands beside the output")
     made = loaded(model)
+    reading.stream(made)  # what does not fit is refused before the work
     ledger = None if output is None or str(output) == "-" else batches.Ledger(output, made, reading, resume=resume)
     start = time.perf_counter()
     outcomes = _outcomes(files, model, reading, jobs, ledger, is_lined=export is None and not sys.stdout.isatty())

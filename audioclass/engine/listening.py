@@ -26,7 +26,7 @@ DEFAULT_SMOOTHER = "hmm"
 
 @dataclass(frozen=True)
 class Reading:
-    """How posteriors become segments; `smooth` is a smoother's name or the smoother itself.
+    """How posteriors become segments; a smoother that is named (`hmm`, `median:width=9`) is made here, once.
 
     With `windows` every window is a segment of its own.
     """
@@ -37,12 +37,27 @@ class Reading:
     windows: bool = False
 
     def __post_init__(self) -> None:
+        from audioclass.plugins.manager import plugin_manager
+
         if not 0 <= self.min_duration < float("inf"):
             raise UsageError(f"min_duration={self.min_duration} must be a time of at least 0")
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold={self.threshold} must be a probability")
         if self.windows and self.min_duration:
             raise UsageError(f"min_duration={self.min_duration} is for segments: windows have the length of the recipe")
+        object.__setattr__(self, "smooth", piece_of(plugin_manager(), "smoother", self.smooth))
+
+    def stream(self, model: Model) -> SegmentStream | WindowStream:
+        """Takes in the posteriors of one recording; a smoother that does not fit the model's labels is refused."""
+        from audioclass.segmentation.results import SegmentStream
+
+        try:
+            if self.windows:
+                return WindowStream(model, self)
+            lengths = {"min_duration": self.min_duration, "threshold": self.threshold}
+            return SegmentStream(model.labels, self.smooth, model.taxonomy, **lengths)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
 
 
 @dataclass(eq=False)
@@ -54,7 +69,7 @@ class Listener:
 
     def __post_init__(self) -> None:
         self._n_rows = 0
-        self._stream = _WindowStream(self) if self.reading.windows else self._segment_stream()
+        self._stream = self.reading.stream(self.model)
 
     def posteriors(self, features: Features) -> Posteriors:
         """Those of the next windows of the recording."""
@@ -70,29 +85,23 @@ class Listener:
         """The rest."""
         return self._stream.finish()
 
-    def _segment_stream(self) -> SegmentStream:
-        from audioclass.segmentation.results import SegmentStream
 
-        said = self.reading
-        lengths = {"min_duration": said.min_duration, "threshold": said.threshold}
-        return SegmentStream(self.model.labels, smoother_of(said), self.model.taxonomy, **lengths)
-
-
-class _WindowStream:
+class WindowStream:
     """Every window by itself, named as a segment would be."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, model: Model, reading: Reading) -> None:
         from audioclass.segmentation.backing_off import Ladder
         from audioclass.segmentation.smoothing import WindowSmoother
 
-        model, reading = listener.model, listener.reading
-        self._smoother = WindowSmoother(smoother_of(reading), model.labels)
+        self._smoother = WindowSmoother(reading.smooth, model.labels)
         self._ladder = Ladder(model.labels, model.taxonomy, reading.threshold)
 
     def push(self, posteriors: Posteriors) -> list[Classified]:
+        """Take in the next windows; give those that are final."""
         return self._named(self._smoother.push(posteriors))
 
     def finish(self) -> list[Classified]:
+        """The rest."""
         return self._named(self._smoother.finish())
 
     def _named(self, decided: Decided) -> list[Classified]:
@@ -111,19 +120,12 @@ def lag(model: Model, reading: Reading) -> float:
     from audioclass.extraction.extract import context_of
     from audioclass.extraction.frames import FRAMES_PER_BLOCK
 
-    recipe, smoother = model.recipe, smoother_of(reading)
+    recipe, smoother = model.recipe, reading.smooth
     if not isinstance(smoother, SmoothsStreams):
         return float("inf")
     frames = (FRAMES_PER_BLOCK + context_of(recipe)) / recipe.framing.frame_rate
     samples = (SHORT_BLOCK + recipe.framing.frame_length) / recipe.framing.sample_rate
     return frames + samples + recipe.window / 2 + (2.5 + getattr(smoother, "look_ahead", 0)) * recipe.window_hop
-
-
-def smoother_of(reading: Reading) -> Any:
-    """The smoother itself, where it is named."""
-    from audioclass.plugins.manager import plugin_manager
-
-    return piece_of(plugin_manager(), "smoother", reading.smooth)
 
 
 def listen(blocks: Iterable[Block], model: Model, reading: Reading | None = None) -> Iterator[Classified]:

@@ -1,19 +1,29 @@
 """`audioclass classify` as a user types it."""
 
 import csv
+import io
 import json
 import os
+import pty
 import re
-import signal
+import shutil
 import subprocess
 import sys
 import time
+import types
+from dataclasses import replace
+from subprocess import DEVNULL, PIPE
 
 import pytest
 import soundfile
+from browser import shown
 from trained import LABELS, RATE, mixture, sound
 
+import audioclass
+from audioclass import Taxonomy
 from audioclass.cli import run
+from audioclass.model.saving import save_model
+from audioclass.plugins.manager import plugin_manager
 
 COMMAND = [sys.executable, "-m", "audioclass", "classify"]
 
@@ -41,37 +51,148 @@ def test_in_a_pipe_it_prints_lines(recording, model_file, capsys):
     assert "times faster than real time" in err
 
 
-def test_file_pipe_and_follow_print_the_same(recording, model_file):
-    content = recording.read_bytes()
-    ask = [*COMMAND, "--model", str(model_file)]
-    file = subprocess.run([*ask, str(recording)], check=True, capture_output=True, text=True).stdout
-    pipe = subprocess.run([*ask, "-"], check=True, capture_output=True, input=content).stdout.decode()
-    follow = subprocess.run([*ask, "--follow", "-"], check=True, capture_output=True, input=content).stdout.decode()
-    own = [row[1:] for row in lines(file)]
-    assert [row[1:] for row in lines(pipe)] == own
-    assert [row[1:] for row in lines(follow)] == own
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """A minute: several blocks of frames."""
+    path = tmp_path_factory.mktemp("live") / "live.wav"
+    soundfile.write(path, mixture(("tone", "noise", "clicks", "noise"), 15.0), RATE)
+    return path
 
 
-def test_segments_of_a_live_stream_come_before_it_ends(recording, model_file):
-    content = recording.read_bytes()
-    ask = [*COMMAND, "--model", str(model_file), "--smooth", "none", "--follow", "-"]
-    with subprocess.Popen(ask, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+def own_lines(recording, model_file, capsys, *options):
+    """What the file gives, without its name."""
+    assert run(["classify", str(recording), "-m", str(model_file), *options]) == 0
+    return [row[1:] for row in lines(capsys.readouterr().out)]
+
+
+def test_a_live_stream_prints_each_segment_of_the_file_as_soon_as_it_is_final(live, model_file, capsys):
+    content = live.read_bytes()
+    with subprocess.Popen(
+        [*COMMAND, "-m", str(model_file), "--follow", "-"], stdin=PIPE, stdout=PIPE, stderr=PIPE
+    ) as process:
         process.stdin.write(content[: len(content) * 3 // 4])
         process.stdin.flush()
-        first = [process.stdout.readline().decode() for _ in range(2)]
+        early = [process.stdout.readline().decode() for _ in range(2)]  # it would wait forever for a late one
+        process.stdin.write(content[len(content) * 3 // 4 :])
         process.stdin.close()
-        rest = process.stdout.read().decode()
-    assert first[1].split("\t")[3] == "tone"
-    assert [line.split("\t")[3] for line in rest.splitlines()][:1] == ["noise"]
+        text = "".join(early) + process.stdout.read().decode()
+        assert b"segments are final at most" in process.stderr.read()
+    assert [row[1:] for row in lines(text)] == own_lines(live, model_file, capsys)
+    assert len(lines(text)) == 4
 
 
-@pytest.mark.parametrize("jobs", ["2", "4"])
-def test_jobs_do_not_matter(model_file, tmp_path, jobs):
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg, which is not installed")
+def test_posteriors_from_a_pipe_of_ffmpeg_are_those_of_the_file(recording, model_file, capsysbinary, tmp_path):
+    options = ["-m", str(model_file), "--windows", "--format", "json"]
+    assert run(["classify", str(recording), *options]) == 0
+    file = json.loads(capsysbinary.readouterr().out)
+    decode = subprocess.Popen(["ffmpeg", "-loglevel", "error", "-i", recording, "-f", "wav", "-"], stdout=PIPE)
+    pipe = subprocess.run([*COMMAND, "-", *options], stdin=decode.stdout, stdout=PIPE, check=True)
+    decode.stdout.close()
+    assert decode.wait() == 0
+    piped = json.loads(pipe.stdout)
+    for segment in piped["segments"] + file["segments"]:
+        segment.pop("file")
+    assert piped == file
+
+
+def test_a_plain_pipe_gives_what_the_file_gives(recording, model_file, capsys, monkeypatch):
+    own = own_lines(recording, model_file, capsys)
+    with recording.open("rb") as stream:
+        monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BufferedReader(OneWay(stream))))
+        assert own_lines("-", model_file, capsys) == own
+
+
+class OneWay(io.RawIOBase):
+    """A stream that cannot go back, as a pipe cannot, and gives a few bytes at a time."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        content = self._stream.read(min(len(buffer), 777))
+        buffer[: len(content)] = content
+        return len(content)
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(tmp_path, model_file):
+    folder = tmp_path / "all"
+    write_batch(folder, 30, 1)
+    ask = [*COMMAND, str(folder), "-m", str(model_file), "--windows"]
+    with subprocess.Popen(ask, stdout=PIPE, stderr=PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_on_a_terminal_it_is_a_coloured_timeline_and_a_table(recording, model_file):
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "COLORTERM": "truecolor"}
+    ask = [*COMMAND, str(recording), "-m", str(model_file)]
+    with subprocess.Popen(ask, stdin=DEVNULL, stdout=theirs, stderr=DEVNULL, env=environment) as process:
+        os.close(theirs)
+        shown = read_terminal(ours)
+    assert process.returncode == 0
+    assert shown.count("\x1b[") > 8
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    bar, axis, *rest = plain.splitlines()
+    assert [name for name in bar.split() if name.isalpha()] == ["tone", "noise", "clicks", "tone"]
+    assert "╵0:10.0" in axis
+    table = [line.split() for line in rest if re.match(r"\d+\.\d{3} ", line)]
+    assert [row[2] for row in table] == ["tone", "noise", "clicks", "tone"]
+    assert "\t" not in plain
+
+
+def read_terminal(descriptor):
+    """Everything until the other side is closed."""
+    content = b""
+    while True:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # what Linux says at the end of a terminal
+            part = b""
+        if not part:
+            os.close(descriptor)
+            return content.decode()
+        content += part
+
+
+def test_options_of_smoothing_are_passed_on(recording, model_file, capsys):
+    assert len(own_lines(recording, model_file, capsys, "--windows")) > 40
+    assert len(own_lines(recording, model_file, capsys, "--min-duration", "100")) == 1
+    (doubtful,) = own_lines(recording, model_file, capsys, "--threshold", "1")
+    assert doubtful[2:4] == ["unknown", ""]
+    assert own_lines(recording, model_file, capsys, "--smooth", "median:width=3") != []
+
+
+def test_doubt_is_named_by_the_group_above(recording, model_file, tmp_path, capsys):
+    model = audioclass.load_model(model_file)
+    tree = Taxonomy.of({"rough": {"clicks": {}, "noise": {}}, "smooth": {"tone": {}}})
+    save_model(replace(model, taxonomy=tree), tmp_path / "groups.audioclass")
+    rows = own_lines(recording, tmp_path / "groups.audioclass", capsys, "--windows", "--threshold", "0.99")
+    rough = [row for row in rows if row[2] == "rough"]
+    assert rough
+    assert all(float(row[3]) >= 0.99 and row[4] == "tone" for row in rough)
+    assert {row[2] for row in rows} <= {"clicks", "noise", "tone", "rough", "smooth", "unknown"}
+
+
+def test_help_names_the_formats_without_probabilities(capsys):
+    assert run(["classify", "--help"]) == 0
+    (said,) = re.findall(r"leave them out: ([\w\s,]+?)\.", capsys.readouterr().out)
+    manager = plugin_manager(installed=False)
+    silent = [o.name for o in manager.offers("export") if not manager.load("export", o.name).carries_probabilities]
+    assert re.findall(r"\b(?!and\b)\w+", said) == sorted(silent)
+
+
+def test_jobs_do_not_matter(model_file, tmp_path):
     folder = tmp_path / "all"
     folder.mkdir()
-    for i in range(5):
+    for i in range(4):
         soundfile.write(folder / f"{i}.wav", sound(LABELS[i % 3], i, 2.0), RATE)
-    for name, count in (("one", "1"), ("many", jobs)):
+    for name, count in (("one", "1"), ("many", "2")):
         out = tmp_path / f"{name}.csv"
         assert run(["classify", str(folder), "-m", str(model_file), "--windows", "-o", str(out), "--jobs", count]) == 0
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "many.csv").read_bytes()
@@ -88,12 +209,35 @@ def test_a_format_can_go_to_standard_output(recording, model_file, capsys):
     assert json.loads(capsys.readouterr().out)
 
 
-def test_a_report_is_written(recording, model_file, tmp_path):
-    page = tmp_path / "page.html"
-    assert run(["classify", str(recording), "-m", str(model_file), "--report", str(page)]) == 0
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("<!DOCTYPE html>")
-    assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", text)
+NOW = "document.getElementById('player').currentTime"
+
+
+def test_a_report_loads_and_a_click_on_a_segment_seeks_the_player(recording, model_file, tmp_path):
+    report = tmp_path / "page é.html"
+    assert run(["classify", str(recording), "-m", str(model_file), "--report", str(report)]) == 0
+    assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", report.read_text(encoding="utf-8"))
+    with shown(report) as (page, complaints):
+        page.wait_for_function("document.getElementById('player').readyState > 0")
+        assert page.locator("#segments button span").all_inner_texts() == ["tone", "noise", "clicks", "tone"]
+        page.click("#segments button >> nth=2")
+        page.wait_for_function(f"Math.abs({NOW} - 6) < 0.5")
+        assert complaints == []
+
+
+def test_a_report_goes_with_any_format(recording, model_file, tmp_path, capsys):
+    out, report = tmp_path / "out.csv", tmp_path / "page.html"
+    assert run(["classify", str(recording), "-m", str(model_file), "--report", str(report), "-o", str(out)]) == 0
+    with out.open(encoding="utf-8", newline="") as file:
+        assert [row["label"] for row in csv.DictReader(file)] == ["tone", "noise", "clicks", "tone"]
+    assert f"{report}: written" in capsys.readouterr().err
+
+
+def test_a_report_of_bad_audio_is_one_line_and_no_file(model_file, tmp_path, capsys):
+    bad = tmp_path / "bad.wav"
+    bad.write_text("no audio")
+    assert run(["classify", str(bad), "-m", str(model_file), "--report", str(tmp_path / "page.html")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (tmp_path / "page.html").exists()
 
 
 @pytest.mark.parametrize(
@@ -106,6 +250,20 @@ def test_a_report_is_written(recording, model_file, tmp_path):
         (["{audio}", "-m", "{model}", "--resume"], "--resume needs -o"),
         (["{audio}", "-m", "{model}", "--follow"], "--follow reads a stream"),
         (["{folder}", "-m", "{model}"], "no recordings found"),
+        (
+            ["{audio}", "a.wav", "-m", "{model}", "--report", "x.html"],
+            "--report shows one recording that is a file, not 2",
+        ),
+        (["-", "-m", "{model}", "--report", "x.html"], "--report shows one recording that is a file, not a pipe"),
+        (["{audio}", "-m", "{model}", "--report", "x.html", "--resume"], "--report goes without --resume"),
+        (["-", "-m", "{model}", "--follow", "-o", "x.csv"], "--follow goes without --output"),
+        (["{audio}", "-m", "{model}", "--windows", "--min-duration", "2"], "min_duration=2.0 is for segments"),
+        (["{audio}", "-m", "{model}", "--smooth", "hmm:duration=0"], "hmm: duration=0.0 must be above 1"),
+        (["{audio}", "-m", "{model}", "--smooth", "hmm:transitions=[1]"], "hmm: 1 transitions, 3 labels have 9"),
+        (
+            ["-", "-m", "{model}", "--follow", "--smooth", "meadian"],
+            "unknown smoother 'meadian'; did you mean 'median'",
+        ),
     ],
 )
 def test_wrong_use_is_one_line(recording, model_file, tmp_path, capsys, arguments, message):
@@ -135,27 +293,32 @@ def write_batch(folder, n, n_bad):
             soundfile.write(path, sound(LABELS[i % 3], i % 7, 0.6), RATE)
 
 
+def marks_in(ledger):
+    """The recordings of the whole lines; none before there is a ledger."""
+    text = ledger.read_text(encoding="utf-8") if ledger.exists() else "\n"
+    return [json.loads(line)["mark"] for line in text.split("\n")[1:-1]]
+
+
 def test_a_batch_that_is_killed_twice_goes_on(model_file, tmp_path):
     write_batch(tmp_path / "all", 300, 15)
     out, ledger = tmp_path / "out.csv", tmp_path / ".out.csv.ledger"
     ask = [*COMMAND, str(tmp_path / "all"), "-m", str(model_file), "-o", str(out), "--resume"]
-    seen = []
-    for wanted in (100, 200):
-        with subprocess.Popen(ask, stderr=subprocess.DEVNULL) as process:
-            while not ledger.exists() or ledger.read_bytes().count(b"\n") < wanted:
+    for wanted in (60, 120):
+        with subprocess.Popen(ask, stderr=DEVNULL) as process:
+            while len(marks_in(ledger)) < wanted:
                 assert process.poll() is None, "it ended before it was killed"
                 time.sleep(0.02)
-            os.kill(process.pid, signal.SIGKILL)
+            process.kill()
         assert not out.exists()
-        seen.append(ledger.read_bytes().count(b"\n") - 1)
+    done = marks_in(ledger)
+    assert len(done) == len(set(done))  # nothing was computed twice
     last = subprocess.run(ask, check=False, capture_output=True, text=True)
-    kept = int(re.search(r"\((\d+) from before\)", last.stderr)[1])
     assert last.returncode == 1
-    assert kept >= seen[1] - 1  # a line that was cut off is computed again, whole ones never are
+    assert f"285 of 300 recordings ({len(done)} from before)" in last.stderr
     assert sum(".wav:" in line for line in last.stderr.splitlines()) == 15
     with out.open(encoding="utf-8", newline="") as file:
         assert len({row["file"] for row in csv.DictReader(file)}) == 285
-    assert not ledger.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all", "out.csv"]
 
 
 def test_a_ledger_of_other_options_is_refused(recording, model_file, tmp_path, capsys):

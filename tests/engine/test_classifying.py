@@ -1,21 +1,21 @@
 """A wav goes in, segments come out: the same from a file, from blocks of any size, from a pipe."""
 
 import io
-import os
-import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 from trained import RATE, mixture
 
 import audioclass
 from audioclass.audio.blocks import read_blocks
 from audioclass.data import Block
-from audioclass.engine.classifying import hear
+from audioclass.engine.classifying import hear, loaded
 from audioclass.engine.listening import Reading, listen
 from audioclass.errors import AudioFileError, UsageError
 
@@ -32,6 +32,12 @@ def model(model_file):
     return audioclass.load_model(model_file)
 
 
+@pytest.fixture(scope="module")
+def whole(recording, model):
+    """Every window of the recording, from its file."""
+    return hear(recording, model, Reading(windows=True)).result
+
+
 def test_labels_are_right_and_segments_touch(recording, model):
     result = audioclass.classify(recording, model)
     assert [segment.label for segment in result.segments] == ["tone", "noise", "clicks", "tone"]
@@ -44,13 +50,12 @@ def test_labels_are_right_and_segments_touch(recording, model):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=25)
-def test_blocks_of_any_size_give_the_same_to_the_bit(recording, model, seed):
-    whole = hear(recording, model, Reading(windows=True)).result
+@settings(max_examples=20)
+def test_blocks_of_any_size_give_the_same_to_the_bit(recording, model, whole, seed):
     samples = next(iter(read_blocks(recording, RATE, block_length=10**7))).samples
     cuts = np.sort(np.random.default_rng(seed).integers(0, len(samples), 6))
     edges = [0, *cuts[np.diff(cuts, prepend=0) > 0], len(samples)]
-    blocks = [Block(samples[a:b], RATE, int(a)) for a, b in zip(edges, edges[1:], strict=False)]
+    blocks = [Block(samples[a:b], RATE, int(a)) for a, b in pairwise(edges)]
     rows = list(listen(blocks, model, Reading(windows=True)))
     assert [row.segment for row in rows] == list(whole.segments)
     assert np.array_equal([row.posteriors for row in rows], whole.P)
@@ -63,26 +68,49 @@ def test_a_stream_in_memory_and_a_path_are_one(recording, model):
     assert np.array_equal(stream.P, path.P)
 
 
-@pytest.mark.parametrize("smooth", ["none", "moving_average", "median", "hmm"])
-def test_what_is_listened_to_live_is_what_a_file_gives(recording, model, smooth):
-    reading = Reading(smooth, min_duration=0.5, threshold=0.4)
-    live = list(listen(read_blocks(recording, RATE, block_length=1000), model, reading))
-    file = hear(recording, model, reading).result
-    assert [one.segment for one in live] == list(file.segments)
-    assert np.array_equal([one.posteriors for one in live], file.P)
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_number_of_threads_does_not_matter(recording, model, threads):
+    usual = hear(recording, model, Reading(windows=True)).result
+    with threadpool_limits(threads):
+        assert np.array_equal(hear(recording, model, Reading(windows=True)).result.P, usual.P)
 
 
-def test_the_number_of_threads_does_not_matter(recording, model_file, tmp_path):
-    script = (
-        "import sys, audioclass, numpy as np; np.save(sys.argv[3], audioclass.classify(*sys.argv[1:3], windows=True).P)"
-    )
-    found = []
-    for threads in ("1", "2"):
-        out = tmp_path / f"{threads}.npy"
-        settings_of = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
-        subprocess.run([sys.executable, "-c", script, recording, model_file, out], check=True, env=settings_of)
-        found.append(np.load(out))
-    assert np.array_equal(*found)
+def test_windows_and_outline_are_kept_for_a_page_alone(recording, model):
+    plain, heard = hear(recording, model), hear(recording, model, for_page=True)
+    assert plain.windows is plain.envelope is None
+    raw = hear(recording, model, Reading("none", windows=True)).result
+    assert np.array_equal(heard.windows.P, raw.P)
+    assert heard.envelope.seconds == heard.seconds == plain.seconds == pytest.approx(12.0)
+
+
+def test_progress_runs_to_the_end(recording, model):
+    seen = []
+    hear(recording, model, progress=lambda seconds, total: seen.append((seconds, total)))
+    assert seen[-1] == (12.0, 12.0)
+    assert seen == sorted(seen)
+
+
+def test_a_data_frame_holds_the_table(recording, model):
+    pytest.importorskip("pandas")
+    result = audioclass.classify(recording, model)
+    frame = result.to_pandas()
+    names = [f"posterior_{label}" for label in result.labels]
+    assert list(frame.columns) == ["file", "start", "end", "label", *names]
+    assert np.array_equal(frame[names].to_numpy(), result.P)
+    assert frame.label.tolist() == ["tone", "noise", "clicks", "tone"]
+    assert frame.start.tolist() == [segment.start for segment in result.segments]
+
+
+def test_without_pandas_a_data_frame_is_one_line(recording, model, monkeypatch):
+    result = audioclass.classify(recording, model)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="a data frame needs pandas: pip install pandas"):
+        result.to_pandas()
+
+
+def test_a_model_is_read_once(recording, model_file):
+    assert loaded(model_file) is loaded(str(model_file))
+    assert audioclass.classify(recording, model_file).labels == ("clicks", "noise", "tone")
 
 
 def test_what_is_too_short_goes_to_its_neighbours(recording, model):
