@@ -182,19 +182,14 @@ class ScoresFeatures(Protocol):
 
 
 @runtime_checkable
-class FitsMany(Protocol):
-    """A trainer for which several dichotomies over the same examples cost little more than one."""
-
-    def fit_many(self, task: Task, Y: np.ndarray) -> Machine:
-        """One machine with an output for each column of Y, (n, n_dichotomies) in ±1."""
-
-
-@runtime_checkable
 class HoldsOutGroups(Protocol):
-    """A trainer that knows the scores of held-out groups without training again."""
+    """A trainer that knows the scores of held-out groups without training again, for many dichotomies at once."""
 
-    def held_out_scores(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """(n, n_dichotomies): row i as scored by the machine that never saw the group of example i."""
+    def fit_and_hold_out(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> tuple[Machine, np.ndarray]:
+        """One machine with an output for each column of Y, (n, n_dichotomies) in ±1, and the held-out scores.
+
+        Those are (n, n_dichotomies): row i as scored by the machine that never saw the group of example i.
+        """
 
 
 @runtime_checkable

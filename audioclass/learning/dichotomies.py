@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from audioclass.contracts import FitsMany, Kernel, Wants
+from audioclass.contracts import Kernel, Wants
 from audioclass.learning.answers import Answer, answers_of, arrays_of
 from audioclass.learning.examples import Examples, Pieces
 from audioclass.learning.folds import fold_count, grouped_folds, trainable_folds
@@ -107,7 +107,7 @@ class _Problem:
     @property
     def is_shared(self) -> bool:
         """Whether one factorisation may serve this dichotomy and others over the same rows."""
-        return self.way == "closed form" and isinstance(self.pieces.trainer, FitsMany)
+        return self.way == "closed form"
 
     @property
     def queue(self) -> list[int | None]:
@@ -222,8 +222,7 @@ def _fit_together(problems: list[_Problem], examples: Examples) -> list[Answer]:
     Y = np.stack([problem.sides for problem in problems], axis=1)
     rng = np.random.default_rng([first.pieces.seed, first.rows_digest])
     task = Task(first.sides, first.C, examples.weights[first.rows], rng, **_form(first, examples, first.rows))
-    machine = trainer.fit_many(task, Y)
-    held_out = trainer.held_out_scores(task, Y, first.groups)
+    machine, held_out = trainer.fit_and_hold_out(task, Y, first.groups)
     support = first.rows[machine.support]
     answers: list[Answer] = []
     for column, problem in enumerate(problems):

@@ -15,7 +15,7 @@ from audioclass.learning.folds import N_FOLDS
 from audioclass.learning.gram import PairwiseStatistics
 
 SMALL_GROUPS = 2  # examples to a group, on average, up to which the span is near the truth
-MANY = 6000  # rows of a dichotomy beyond which landmarks take over: a factorisation costs their cube
+MANY = 2000  # rows of a dichotomy beyond which landmarks take over: a factorisation costs their cube
 HeldOut = Literal["auto", "folds", "span"]
 Way = Literal["closed form", "out of bag", "span", "folds"]
 

@@ -7,7 +7,7 @@ H = Φ̃'SΦ̃ + diag(1, …, 1, 0), Φ̃ = (Φ, 1) and S = C diag(s), the resid
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,24 +18,27 @@ from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import check_parameters, parameter
 from audioclass.problems import Machine, Task
-from audioclass.trainers.examples import counted
-from audioclass.trainers.linear_system import factor, inverse_by
-from audioclass.trainers.similarities import Similarities, whitening
+from audioclass.trainers.examples import counted, members_of, targets_of
+from audioclass.trainers.similarities import ROWS, Similarities, entries_of, factor_whitened, spread_order
+
+FEW = 300  # landmarks that are taken where there are as many examples
+ONE_IN = 10  # examples is a landmark where that makes more
 
 
 @dataclass(frozen=True)
 class Landmarks:
     """Regression on ±1 over similarities to some of the examples: one factorisation for all dichotomies, any kernel.
 
-    Landmarks lie evenly among the examples in their order, so that every recording has its part. Weights multiply C as
-    they are given; examples of weight 0 are left out and are no landmarks. What is held out may still be a landmark:
-    its place serves, its label does not.
+    One example in ten is a landmark, at least 300 where there are as many. They lie evenly among the examples of each
+    side in their order, so that every recording has its part, and machines that have a side in common have landmarks in
+    common. Weights multiply C as they are given; examples of weight 0 are left out and are no landmarks. What is held
+    out may still be a landmark: its place serves, its label does not.
     """
 
     name: ClassVar[str] = "landmarks"
     wants: ClassVar[str] = "entries"
 
-    landmarks: int = parameter(1000, low=2, help="how many examples the others are compared with")
+    landmarks: int = parameter(1000, low=2, help="how many examples the others are compared with, at most")
 
     __post_init__ = check_parameters
 
@@ -45,59 +48,70 @@ class Landmarks:
 
     def fit_many(self, task: Task, Y: np.ndarray) -> Machine:
         """One machine with an output for each column of Y, (n, n_dichotomies)."""
-        fitted = _Fit(task, self.landmarks, Y)
-        return Machine(fitted.landmarks, fitted.whitening @ fitted.w[:-1], fitted.w[-1])
+        return _Fit(task, self.landmarks, Y).machine
 
-    def held_out_scores(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Scores (n, n_dichotomies) of each group by the machine fitted without it; no second factorisation."""
+    def fit_and_hold_out(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> tuple[Machine, np.ndarray]:
+        """The machine, and the scores of each group by the one fitted without it; no second factorisation."""
+        members = members_of(groups, task.weights > 0)
         fitted = _Fit(task, self.landmarks, Y)
-        scores = np.empty(np.shape(Y))
-        order = np.argsort(groups, kind="stable")
-        starts = np.flatnonzero(np.diff(groups[order], prepend=groups[order[0]] - 1))
-        if len(starts) < 2:
-            raise ValueError("one group holds every example, at least 2 groups are needed to hold one out")
-        for members in np.split(order, starts[1:]):
-            scores[members] = fitted.without(members)
-        return scores
+        return fitted.machine, fitted.held_out(members)
 
 
 class _Fit:
-    """The solution w, (m + 1, n_dichotomies) with b last, and what is needed to leave groups out of it."""
+    """H⁻¹ = RR' in the coordinates (k(x, z), 1), and v = R'Φ̃'SY: scores are (k, 1) R v, for every column of Y."""
 
     def __init__(self, task: Task, most: int, Y: np.ndarray) -> None:
-        if task.entries is None:
-            raise ValueError("the task holds a whole matrix, this trainer wants entries of the Gram matrix")
         rows = counted(task)
-        self.task, self.Y = task, np.asarray(Y, np.float64)
-        self.costs = task.C * task.weights
-        self.landmarks = rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).round().astype(int)]
-        self.similarities = Similarities(task.entries, np.arange(len(task.y)), self.landmarks)
-        self.whitening = whitening(self.similarities.among_landmarks())
-        self.L, right = self._normal_equations(rows)
-        self.w = inverse_by(self.L)(right)
+        self.Y, self.costs = targets_of(Y, len(task.y)), task.C * task.weights
+        self.landmarks = _spread(rows, task.y[rows], most)
+        self.similarities = Similarities(entries_of(task), np.arange(len(task.y)), self.landmarks)
+        W = self.similarities.whitening()
+        second, first = self.similarities.moments(rows, self.costs[rows], self.Y[rows])
+        L = factor_whitened(second, W)
+        self.R = solve_triangular(L, W.T, lower=True, check_finite=False).T
+        self.v = self.R.T @ first
 
-    def _normal_equations(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        size = len(self.landmarks) + 1
-        H, right = np.zeros((size, size)), np.zeros((size, *self.Y.shape[1:]))
-        for block, phi in self._coordinates(rows):
-            weighted = phi.T * self.costs[rows[block]]
-            H += weighted @ phi
-            right += weighted @ self.Y[rows[block]]
-        penalty = np.append(np.ones(size - 1), 0.0)  # of w, not of b
-        return factor(H, penalty), right
+    @property
+    def machine(self) -> Machine:
+        """Support rows are the landmarks."""
+        weights = self.R @ self.v
+        return Machine(self.landmarks, weights[:-1], weights[-1])
 
-    def _coordinates(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Φ̃ of these examples, a block at a time."""
-        for block, k in self.similarities.blocks(rows):
-            yield block, np.column_stack([k @ self.whitening, np.ones(len(k))])
+    def held_out(self, members: Sequence[np.ndarray]) -> np.ndarray:
+        """Scores of each group by the machine without it."""
+        scores = np.empty_like(self.Y)
+        for groups in _batches(members):
+            together = np.concatenate(groups)
+            U = np.concatenate([k @ self.R[:-1] + self.R[-1] for _, k in self.similarities.blocks(together)])
+            ends = np.cumsum([len(group) for group in groups])
+            for group, own in zip(groups, np.split(U, ends[:-1]), strict=True):
+                scores[group] = self._without(group, own)
+        return scores
 
-    def without(self, members: np.ndarray) -> np.ndarray:
-        """Scores of a group by the machine without it."""
-        phi = np.concatenate([part for _, part in self._coordinates(members)])
-        residuals = self.Y[members] - phi @ self.w
-        U = solve_triangular(self.L, phi.T, lower=True, check_finite=False)
-        hat = (U.T @ U) * self.costs[members]
-        return self.Y[members] - np.linalg.solve(np.eye(len(members)) - hat, residuals)
+    def _without(self, group: np.ndarray, U: np.ndarray) -> np.ndarray:
+        """y − (I − UU'S)⁻¹ r; for a group larger than U is wide, r + U (I − U'SU)⁻¹ U'S r, which is the same."""
+        residuals = self.Y[group] - U @ self.v
+        weighted = U.T * self.costs[group]
+        if len(group) <= U.shape[1]:
+            return self.Y[group] - np.linalg.solve(np.eye(len(group)) - U @ weighted, residuals)
+        lost = np.linalg.solve(np.eye(U.shape[1]) - weighted @ U, weighted @ residuals)
+        return self.Y[group] - residuals - U @ lost
+
+
+def _spread(rows: np.ndarray, y: np.ndarray, most: int) -> np.ndarray:
+    """At most so many of the rows, evenly spaced within each side, each side in proportion and one at least."""
+    positive, negative = rows[y > 0], rows[y < 0]
+    total = min(most, len(rows), max(FEW, len(rows) // ONE_IN))
+    share = min(max(round(total * len(positive) / len(rows)), 1), total - 1)
+    parts = ((positive, share), (negative, total - share))
+    return np.sort(np.concatenate([side[spread_order(len(side))[:count]] for side, count in parts]))
+
+
+def _batches(members: Sequence[np.ndarray]) -> Iterator[list[np.ndarray]]:
+    """Groups of about as many examples as are looked at together."""
+    starts = np.cumsum([0, *map(len, members[:-1])]) // ROWS
+    for batch in np.unique(starts):
+        yield [members[i] for i in np.flatnonzero(starts == batch)]
 
 
 @hookimpl

@@ -16,7 +16,7 @@ from scipy.linalg import eigh, solve_triangular
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
 from audioclass.problems import Machine, Task
-from audioclass.trainers.examples import counted, gram_of
+from audioclass.trainers.examples import counted, gram_of, members_of, targets_of
 from audioclass.trainers.linear_system import factor, inverse_by, not_positive, solve_with_bias
 
 
@@ -39,20 +39,20 @@ class LeastSquares:
     def fit_many(self, task: Task, Y: np.ndarray) -> Machine:
         """One machine with an output for each column of Y, (n, n_dichotomies); one Cholesky factorisation."""
         rows = counted(task)
-        targets = _targets(Y, len(task.y))[rows]
-        L = factor(gram_of(task, rows), _ridge(task, rows))
-        return Machine(rows, *solve_with_bias(inverse_by(L), targets))
+        L = _factor(task, rows)
+        return Machine(rows, *solve_with_bias(inverse_by(L), targets_of(Y, len(task.y))[rows]))
 
-    def held_out_scores(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Scores (n, n_dichotomies) of each group by the machine fitted without it; no second factorisation.
+    def fit_and_hold_out(self, task: Task, Y: np.ndarray, groups: np.ndarray) -> tuple[Machine, np.ndarray]:
+        """The machine, and the scores of each group by the one fitted without it; no second factorisation.
 
         Examples of weight 0 are scored too, by the machine without their group.
         """
-        rows = counted(task)
-        targets = _targets(Y, len(task.y))
-        L = factor(gram_of(task, rows), _ridge(task, rows))
+        rows, targets = counted(task), targets_of(Y, len(task.y))
+        members = members_of(groups, task.weights > 0)
+        L = _factor(task, rows)
         root = solve_triangular(L, np.eye(len(L)), lower=True, trans="T", check_finite=False)
-        return _held_out(root, rows, targets, _members(groups, len(task.y)), task.K)
+        machine = Machine(rows, *solve_with_bias(_product(root), targets[rows]))
+        return machine, _held_out(root, machine, targets, members, task.K)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +80,16 @@ class Factorisation:
 
     def solve(self, Y: np.ndarray, C: float) -> Machine:
         """The machine of `LeastSquares` at this C, one output for each column of Y."""
-        root = self._root(C)
-        return Machine(np.arange(len(root)), *solve_with_bias(_product(root), _targets(Y, len(root))))
+        return self._machine(self._root(C), targets_of(Y, len(self.eigenvalues)))
 
     def held_out(self, Y: np.ndarray, C: float, groups: np.ndarray) -> np.ndarray:
         """The held-out scores of `LeastSquares` at this C."""
         n = len(self.eigenvalues)
-        return _held_out(self._root(C), np.arange(n), _targets(Y, n), _members(groups, n))
+        root, targets = self._root(C), targets_of(Y, n)
+        return _held_out(root, self._machine(root, targets), targets, members_of(groups, np.ones(n, bool)))
+
+    def _machine(self, root: np.ndarray, targets: np.ndarray) -> Machine:
+        return Machine(np.arange(len(root)), *solve_with_bias(_product(root), targets))
 
     def _root(self, C: float) -> np.ndarray:
         """W of A = W W'."""
@@ -96,8 +99,9 @@ class Factorisation:
         return self.vectors / np.sqrt(shifted)
 
 
-def _ridge(task: Task, rows: np.ndarray) -> np.ndarray:
-    return 1 / (task.C * task.weights[rows])
+def _factor(task: Task, rows: np.ndarray) -> np.ndarray:
+    """Lower Cholesky factor of K + Λ over these examples."""
+    return factor(gram_of(task, rows), 1 / (task.C * task.weights[rows]))
 
 
 def _product(root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
@@ -105,32 +109,15 @@ def _product(root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     return lambda Y: root @ (root.T @ Y)
 
 
-def _targets(Y: np.ndarray, n: int) -> np.ndarray:
-    Y = np.asarray(Y, dtype=np.float64)
-    if len(Y) != n or Y.ndim > 2:
-        raise ValueError(f"Y has shape {Y.shape} for {n} examples")
-    if not np.isfinite(Y).all():
-        raise ValueError("Y holds NaN or infinite values")
-    return Y
-
-
-def _members(groups: np.ndarray, n: int) -> list[np.ndarray]:
-    """The indices of each group, each in order."""
-    _, codes, counts = np.unique(np.asarray(groups), return_inverse=True, return_counts=True)
-    if codes.shape != (n,):
-        raise ValueError(f"groups has shape {codes.shape} for {n} examples")
-    return np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
-
-
 def _held_out(
-    root: np.ndarray, rows: np.ndarray, Y: np.ndarray, members: list[np.ndarray], K: np.ndarray | None = None
+    root: np.ndarray, machine: Machine, Y: np.ndarray, members: list[np.ndarray], K: np.ndarray | None = None
 ) -> np.ndarray:
-    """Scores of each group without it; `root` belongs to the fitted `rows`, Y to all examples.
+    """Scores of each group without it; `root` belongs to the fitted rows, which all support the machine, Y to all.
 
     Fitted members: y − r, r = M_BB⁻¹ a_B. The others, which alone read K, are scored by the machine without B:
     a − M_·B r and b − u_B'r / 1'u, with u = A1.
     """
-    a, b = solve_with_bias(_product(root), Y[rows])
+    rows, a = machine.support, machine.coefficients
     u = root @ root.sum(axis=0)
     position = np.full(len(Y), -1)
     position[rows] = np.arange(len(rows))
@@ -138,14 +125,12 @@ def _held_out(
     for group in members:
         is_fitted = position[group] >= 0
         B, others = position[group[is_fitted]], group[~is_fitted]
-        if len(B) == len(rows):
-            raise ValueError("one group holds every example, at least 2 groups are needed to hold one out")
         residuals = np.linalg.solve(root[B] @ root[B].T - np.outer(u[B], u[B]) / u.sum(), a[B])
         scores[group[is_fitted]] = Y[group[is_fitted]] - residuals
         if len(others):
             lost = u[B] @ residuals / u.sum()
             rest = a - root @ (root[B].T @ residuals) + np.multiply.outer(u, lost)
-            scores[others] = K[np.ix_(others, rows)] @ rest + b - lost
+            scores[others] = K[np.ix_(others, rows)] @ rest + machine.intercept - lost
     return scores
 
 

@@ -43,7 +43,7 @@ def test_held_out_scores_are_those_of_fits_without_the_group(seed):
     X, y, weights = drawn(seed)
     groups = np.random.default_rng(seed).integers(0, 6, 40)
     trainer, Y = Landmarks(12), np.stack([y, np.roll(y, 1)], axis=1)
-    held_out = trainer.held_out_scores(task_of(X, y, weights), Y, groups)
+    _, held_out = trainer.fit_and_hold_out(task_of(X, y, weights), Y, groups)
     for group in np.unique(groups):
         kept = weights * (groups != group)
         # The landmarks of the whole fit, with the group's examples at a weight that no longer counts.
@@ -57,14 +57,14 @@ def test_examples_of_weight_zero_are_scored_and_are_no_landmarks():
     weights[:5] = 0
     task = task_of(X, y, weights)
     assert Landmarks(100).fit(task).support.min() == 5
-    held_out = Landmarks(100).held_out_scores(task, y, np.arange(40))
+    _, held_out = Landmarks(100).fit_and_hold_out(task, y, np.arange(40))
     assert held_out[:5] == pytest.approx(scores(Landmarks(100).fit(task), X)[:5], abs=1e-5)
 
 
 def test_one_group_cannot_be_held_out():
     X, y, weights = drawn(0)
     with pytest.raises(ValueError, match="at least 2 groups are needed"):
-        Landmarks(5).held_out_scores(task_of(X, y, weights), y, np.zeros(40, int))
+        Landmarks(5).fit_and_hold_out(task_of(X, y, weights), y, np.zeros(40, int))
 
 
 def test_a_whole_matrix_is_refused():

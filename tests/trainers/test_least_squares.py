@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.contracts import FitsMany, HoldsOutGroups
+from audioclass.contracts import HoldsOutGroups
 from audioclass.testing import check_trainer
 from audioclass.testing.blobs import binary_task, blobs
 from audioclass.trainers.least_squares import Factorisation, LeastSquares
@@ -41,8 +41,7 @@ def test_it_keeps_its_contract():
     check_trainer(TRAINER)
 
 
-def test_it_has_both_abilities():
-    assert isinstance(TRAINER, FitsMany)
+def test_it_knows_the_scores_of_held_out_groups():
     assert isinstance(TRAINER, HoldsOutGroups)
 
 
@@ -87,7 +86,8 @@ def test_held_out_scores_are_those_of_retraining_without_each_group(seed, C, n_g
     task, Y = weighted(seed, C, n_zero), dichotomies(seed)
     groups = np.random.default_rng(seed).integers(0, n_groups, 30)
     groups[28:] = 0, 1  # examples of weight above 0 in two groups at least
-    scores = TRAINER.held_out_scores(task, Y, groups)
+    machine, scores = TRAINER.fit_and_hold_out(task, Y, groups)
+    np.testing.assert_allclose(machine.coefficients, TRAINER.fit_many(task, Y).coefficients, atol=1e-8)
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
         for k in range(Y.shape[1]):
@@ -97,7 +97,7 @@ def test_held_out_scores_are_those_of_retraining_without_each_group(seed, C, n_g
 
 def test_each_example_may_be_its_own_group():
     task = weighted(0)
-    scores = TRAINER.held_out_scores(task, task.y[:, None], np.arange(30))
+    _, scores = TRAINER.fit_and_hold_out(task, task.y[:, None], np.arange(30))
     expected = [retrained_without(task, task.y, [i])[i] for i in range(30)]
     np.testing.assert_allclose(scores[:, 0], expected, atol=1e-8)
 
@@ -106,8 +106,8 @@ def test_groups_may_have_names():
     task = weighted(0)
     named = np.array([f"recording {i // 3}" for i in range(30)])
     np.testing.assert_array_equal(
-        TRAINER.held_out_scores(task, task.y[:, None], named),
-        TRAINER.held_out_scores(task, task.y[:, None], np.arange(30) // 3),
+        TRAINER.fit_and_hold_out(task, task.y[:, None], named)[1],
+        TRAINER.fit_and_hold_out(task, task.y[:, None], np.arange(30) // 3)[1],
     )
 
 
@@ -119,7 +119,7 @@ def test_one_eigendecomposition_serves_every_error_factor(C, with_weights):
     factorisation = Factorisation.of(task.K, task.weights if with_weights else None)
     direct, served = TRAINER.fit_many(task, Y), factorisation.solve(Y, C)
     np.testing.assert_allclose(served.scores(task.K), direct.scores(task.K), atol=1e-8)
-    held_out = TRAINER.held_out_scores(task, Y, groups)
+    _, held_out = TRAINER.fit_and_hold_out(task, Y, groups)
     np.testing.assert_allclose(factorisation.held_out(Y, C, groups), held_out, atol=1e-8)
 
 
@@ -142,9 +142,9 @@ def refusals():
     one_group = "one group holds every example, at least 2 groups are needed"
     yield "no_mercer_kernel", lambda: TRAINER.fit(tanh), not_positive
     yield "no_mercer_kernel_factorised", lambda: Factorisation.of(tanh.K).solve(Y, 100.0), not_positive
-    yield "no_mercer_kernel_held_out", lambda: TRAINER.held_out_scores(tanh, Y, groups), not_positive
-    yield "one_group", lambda: TRAINER.held_out_scores(task, Y, np.zeros(30)), one_group
-    yield "too_few_groups", lambda: TRAINER.held_out_scores(task, Y, groups[:5]), r"groups has shape \(5,\) for 30"
+    yield "no_mercer_kernel_held_out", lambda: TRAINER.fit_and_hold_out(tanh, Y, groups), not_positive
+    yield "one_group", lambda: TRAINER.fit_and_hold_out(task, Y, np.zeros(30)), one_group
+    yield "too_few_groups", lambda: TRAINER.fit_and_hold_out(task, Y, groups[:5]), r"groups has shape \(5,\) for 30"
     yield "too_few_targets", lambda: TRAINER.fit_many(task, Y[:5]), r"Y has shape \(5, 1\) for 30 examples"
     yield "nan_targets", lambda: TRAINER.fit_many(task, Y * np.nan), "Y holds NaN or infinite values"
     yield "nan_gram", lambda: Factorisation.of(np.full((2, 2), np.nan)), "K holds NaN or infinite values"
