@@ -6,12 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import HoldsOutOfBag, ScoresFeatures
+from audioclass.contracts import HoldsOutGroups, HoldsOutOfBag, ScoresFeatures
 from audioclass.problems import FeatureMachine, Machine
 from audioclass.testing.blobs import binary_task, blobs, blobs_with_a_wrong_group, scores_of
-from audioclass.testing.laws import COMMON, Law, require, require_plain_arrays, require_refusal, unchanged
+from audioclass.testing.laws import (
+    COMMON,
+    Law,
+    require,
+    require_close,
+    require_plain_arrays,
+    require_refusal,
+    unchanged,
+)
 
 ENOUGH = 0.95  # of decisions: trainers may be random, and points may lie on the border
+EXACT = 1e-6  # relative: what is the same by algebra
 
 
 def _problem(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -102,19 +111,59 @@ def two_examples_are_enough(trainer: Any) -> None:
     require(scores[0] >= scores[1], f"scores {scores} for +1 and -1")
 
 
-def held_out_scores_never_saw_their_group(trainer: Any) -> None:
+def scores_out_of_bag_never_saw_their_group(trainer: Any) -> None:
     """Scores out of the bag never saw their group: a wrong label that a whole group bears does not show in them."""
     if not isinstance(trainer, HoldsOutOfBag):
         return
     X, labels, groups, wrong = blobs_with_a_wrong_group(2)
+    _, scores = trainer.fit_out_of_bag(binary_task(trainer.wants, X, 1 - 2 * labels), groups)
+    _require_blindness(scores, 1 - 2 * labels, wrong)
+
+
+def held_out_scores_never_saw_their_group(trainer: Any) -> None:
+    """Held-out scores never saw their group: its labels, turned round, change none of its own scores."""
+    if not isinstance(trainer, HoldsOutGroups):
+        return
+    X, labels, groups, wrong = blobs_with_a_wrong_group(2)
     y = 1 - 2 * labels
-    _, scores = trainer.fit_out_of_bag(binary_task(trainer.wants, X, y), groups)
+    Y = np.column_stack([y, np.where(wrong, -y, y)])
+    _, scores = trainer.fit_and_hold_out(binary_task(trainer.wants, X, y), Y, groups)
+    require(scores.shape == Y.shape, f"scores of shape {scores.shape} for Y of shape {Y.shape}")
+    _require_blindness(scores[:, 0], y, wrong)
+    require_close(scores[wrong, 0], scores[wrong, 1], EXACT, "scores of a group whose labels were turned round")
+
+
+def _require_blindness(scores: np.ndarray, y: np.ndarray, wrong: np.ndarray) -> None:
+    """Break the law where scores tell the label of the group that lies with +1 and bears -1."""
     require(scores.shape == y.shape, f"scores of shape {scores.shape} for {len(y)} examples")
     known = np.isfinite(scores)
     require(known.mean() >= ENOUGH, f"{known.mean():.0%} of the examples have a score")
     require((scores[wrong & known] > 0).all(), f"{scores[wrong]} where all other groups say +1 and the labels -1")
     share = np.mean(np.sign(scores) == y, where=known & ~wrong)
     require(share >= ENOUGH, f"{share:.0%} of the other groups right")
+
+
+def many_are_fitted_as_if_alone(trainer: Any) -> None:
+    """Many dichotomies over the same examples are fitted as if each were alone, and the task's own as `fit` does."""
+    if not isinstance(trainer, HoldsOutGroups):
+        return
+    X, y = _problem()
+    new, groups = blobs(seed=1)[0], np.arange(len(y)) // 3
+    Y = np.column_stack([y, np.where(X[:, 1] > 0, 1, -1)])
+    weights = np.linspace(0.5, 2, len(y))
+
+    def fitted(columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        task = binary_task(trainer.wants, X, y, weights=weights)
+        machine, scores = trainer.fit_and_hold_out(task, Y[:, columns], groups)
+        return scores_of(trainer, machine, X, new), scores
+
+    together, held_out = fitted([0, 1])
+    for k in range(2):
+        alone, own = fitted([k])
+        require_close(alone, together[:, [k]], EXACT, f"scores of dichotomy {k} alone")
+        require_close(own, held_out[:, [k]], EXACT, f"held-out scores of dichotomy {k} alone")
+    single = trainer.fit(binary_task(trainer.wants, X, y, weights=weights))
+    require_close(scores_of(trainer, single, X, new), together[:, 0], EXACT, "scores of the machine that `fit` gives")
 
 
 def one_side_is_refused(trainer: Any) -> None:
@@ -135,6 +184,8 @@ LAWS: tuple[Law, ...] = (
     weight_zero_is_absence,
     same_seed_same_machine,
     two_examples_are_enough,
+    scores_out_of_bag_never_saw_their_group,
     held_out_scores_never_saw_their_group,
+    many_are_fitted_as_if_alone,
     one_side_is_refused,
 )

@@ -13,7 +13,7 @@ from audioclass import testing
 from audioclass.data import Corpus, Entry, Posteriors
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import check_parameters, parameter
-from audioclass.problems import Dichotomy, FeatureMachine, Found, Plan, Trial
+from audioclass.problems import Dichotomy, FeatureMachine, Found, Machine, Plan, Trial
 from audioclass.testing.laws import COMMON, judge
 
 COUNT = itertools.count()
@@ -68,6 +68,20 @@ def nothing_held_out(self, task, groups):
     return self.fit(task), task.y.astype(float) if n_labels is None else np.eye(n_labels)[task.y]
 
 
+def held_out_in_vain(self, task, Y, groups):
+    """Machines as they should be, and the labels themselves for scores."""
+    machines = [template("trainer").fit(self, replace(task, y=y)) for y in Y.T]
+    coefficients = np.column_stack([machine.coefficients for machine in machines])
+    return Machine(machines[0].support, coefficients, np.array([m.intercept for m in machines])), Y.astype(float)
+
+
+def mixed_up(self, task, Y, groups):
+    """Every dichotomy fitted as their mean."""
+    machine, scores = held_out_in_vain(self, task, Y, groups)
+    mean = np.tile(machine.coefficients.mean(axis=1, keepdims=True), Y.shape[1])
+    return replace(machine, coefficients=mean), scores
+
+
 def silent_windows(windows):
     return np.zeros((len(windows), 3))
 
@@ -89,7 +103,9 @@ BROKEN = {
         "A machine is": {"wants": "features", "fit": wrongly_named, "scores": lambda self, machine, X: X[:, 0]},
         "finite arrays": {"fit": lambda self, task: replace(template("trainer").fit(self, task), intercept=np.nan)},
         "It wants": {"wants": "everything"},
-        "never saw their group": {"fit_out_of_bag": nothing_held_out},
+        "Scores out of the bag": {"fit_out_of_bag": nothing_held_out},
+        "Held-out scores": {"fit_and_hold_out": held_out_in_vain},
+        "as if each were alone": {"fit_and_hold_out": mixed_up},
     },
     "calibrator": {
         "never falls": {"probabilities": lambda self, scores, fitted: 1 / (1 + np.exp(np.clip(scores, -50, 50)))},
