@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import hashlib
-import shutil
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -15,10 +14,13 @@ import soundfile
 import soxr
 import treatments
 from plan import Clip
+from scipy.ndimage import maximum_filter1d
 from singing import sing
 from treatments import SAMPLE_RATE
 
 Piece = tuple[str, float, float]
+WEIGHTS = {"speech": 1.5, "music": 1.5, "environment": 1.0, "silence": 1.0}  # how much it costs to miss one
+BLOCK, QUIET = 1600, 3e-4  # samples; amplitude below which a recording is padded, not playing
 NEEDS_CHANCE = ("noise", "room", "silence")
 CORPUS = """title = "Speech, music, environment and silence from free recordings"
 licence = "those of the packages named in packages.toml, and CC BY 3.0 for ESC-10"
@@ -28,36 +30,39 @@ TAXONOMY = "[speech]\n[music]\n[environment]\n[silence]\n"
 
 
 def write_clips(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1) -> None:
-    """The corpus folder; clips that a run with the same plan wrote are kept, others are thrown away."""
-    known, fingerprint = corpus / "plan.txt", _fingerprint(clips)
-    if not known.exists() or known.read_text(encoding="utf-8") != fingerprint:
-        shutil.rmtree(corpus, ignore_errors=True)
-    (corpus / "audio").mkdir(parents=True, exist_ok=True)
-    known.write_text(fingerprint, encoding="utf-8")
-    write = functools.partial(_write_clip, work=work, folder=corpus / "audio")
+    """The corpus folder; clips that a run before wrote are kept where the plan still has them, else thrown away."""
+    folder = corpus / "audio"
+    folder.mkdir(parents=True, exist_ok=True)
+    planned = {file_name(clip) for clip in clips}
+    for path in folder.iterdir():
+        if path.name not in planned:
+            path.unlink()
     with ProcessPoolExecutor(jobs) as pool:
-        list(pool.map(write, clips, chunksize=20))
+        list(pool.map(functools.partial(_write_clip, work=work, folder=folder), clips, chunksize=20))
     (corpus / "corpus.toml").write_text(CORPUS, encoding="utf-8")
     (corpus / "taxonomy.toml").write_text(TAXONOMY, encoding="utf-8")
     _write_rows(corpus / "segments.csv", clips)
 
 
+def file_name(clip: Clip) -> str:
+    """The name of the file of a clip, which tells one plan of it from another."""
+    return f"{clip.name}-{hashlib.sha256(repr(clip).encode()).hexdigest()[:8]}.flac"
+
+
 def _write_clip(clip: Clip, work: Path, folder: Path) -> None:
-    path = folder / f"{clip.name}.flac"
+    path = folder / file_name(clip)
     if not path.exists():
         passing = path.with_suffix(".passing")
         soundfile.write(passing, render(clip, work), SAMPLE_RATE, format="FLAC", subtype="PCM_16")
         passing.rename(path)
 
 
-def _fingerprint(clips: Sequence[Clip]) -> str:
-    return hashlib.sha256(repr(clips).encode()).hexdigest()
-
-
 def render(clip: Clip, work: Path) -> np.ndarray:
     """The samples of a clip, 16 kHz, within full scale."""
     rng = np.random.default_rng(clip.seed)
     x = join(clip.pieces, clip.seconds, work)
+    if clip.label != "speech":
+        x = without_gaps(x)
     for name, values in clip.treatments:
         x = _treated(x, name, dict(values), work, rng)
     return np.clip(x, -1.0, 1.0)
@@ -73,6 +78,15 @@ def join(pieces: Iterable[Piece], seconds: float, work: Path) -> np.ndarray:
     if not parts:
         return np.zeros(n_samples)
     return np.concatenate(parts[:-1])[:n_samples]
+
+
+def without_gaps(x: np.ndarray) -> np.ndarray:
+    """Without stretches of silence, which have no label of their own; unchanged where it would leave nothing."""
+    n_blocks = len(x) // BLOCK
+    loud = np.abs(x[: n_blocks * BLOCK]).reshape(n_blocks, BLOCK).max(axis=1, initial=0.0) > QUIET
+    near = maximum_filter1d(loud, 5) if n_blocks else loud
+    kept = x[: n_blocks * BLOCK].reshape(n_blocks, BLOCK)[near].ravel()
+    return kept if len(kept) else x
 
 
 def _treated(x: np.ndarray, name: str, values: dict, work: Path, rng: np.random.Generator) -> np.ndarray:
@@ -102,8 +116,8 @@ def _faded(x: np.ndarray) -> np.ndarray:
 def _write_rows(path: Path, clips: Sequence[Clip]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["file", "label", "group"])
-        writer.writerows([f"audio/{clip.name}.flac", clip.label, clip.group] for clip in clips)
+        writer.writerow(["file", "label", "group", "weight"])
+        writer.writerows([f"audio/{file_name(clip)}", clip.label, clip.group, WEIGHTS[clip.label]] for clip in clips)
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from plan import Material
 
 SHORTEST = 0.12  # seconds
 SOUNDFONT = "fluid-soundfont-gm"
-N_TUNES, N_VOICES, N_NOISES = 60, 120, 12  # noises: of each kind
+N_TUNES, N_VOICES, N_NOISES = 100, 120, 12  # noises: of each kind
 
 
 def gather(packages: Sequence[Package], work: Path, debs: Path, esc10: Path | None, seed: int = 0) -> list[Material]:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-CLIPS = {"speech": 1500, "music": 1700, "environment": 1600, "silence": 350}
+CLIPS = {"speech": 1500, "music": 1700, "environment": 1600, "silence": 800}
 SHORT = {"speech": 300, "music": 300, "environment": 600}  # sounds of a moment, in digital silence
+SHORTEST = {"speech": 0.5, "music": 0.6, "environment": 0.15}  # seconds from which a moment can be told
 LARGEST_SHARE = 0.12  # of a label, for any one source
 SECONDS = (3.5, 6.5)
 LEVELS = (-38.0, -12.0)  # decibels under full scale, root mean square
-SILENT_KINDS = ("digital", "dither", "faint_noise", "room_tone", "faint_hum")
+SILENT_KINDS = ("digital", "dither", "faint_white", "faint_pink", "faint_brown", "room_tone", "faint_hum")
 
 
 @dataclass(frozen=True)
@@ -143,10 +144,10 @@ def _companions(
         return (_beside("environment", drawers, seconds, rng, 8, 25),)
     if label == "speech" and chance < 0.4 and "music" in drawers:
         return (_beside("music", drawers, seconds, rng, 14, 28),)
-    if label == "music" and chance < 0.22 and "speech" in drawers:
+    if label == "music" and chance < 0.3 and "speech" in drawers:
         pieces = _any_pieces("speech", drawers, seconds, rng)
         return (("singing", {"pieces": pieces, "decibels": round(float(rng.uniform(-4, 10)), 1)}),)
-    if label == "music" and chance < 0.3 and "environment" in drawers:
+    if label == "music" and chance < 0.38 and "environment" in drawers:
         return (_beside("environment", drawers, seconds, rng, 12, 28),)
     return ()
 
@@ -195,7 +196,8 @@ def _short_clips_of(label: str, found: list[Material], count: int, seed: int) ->
         for index in range(n_clips):
             name = f"{label}-{group}-short-{index:04d}"
             rng = _rng(seed, name)
-            length = round(float(np.exp(rng.uniform(np.log(0.15), np.log(1.5)))), 3)
+            shortest = SHORTEST[label]
+            length = round(float(np.exp(rng.uniform(np.log(shortest), np.log(1.5)))), 3)
             pieces = drawer.pieces(group, length, rng)[:1]
             before = round(float(rng.uniform(0.0, 1.8 - min(length, 1.3))), 3)
             treatments = (
@@ -209,9 +211,9 @@ def _short_clips_of(label: str, found: list[Material], count: int, seed: int) ->
 def _silent_clip(index: int, seed: int) -> Clip:
     rng = _rng(seed, f"silence {index}")
     kind = SILENT_KINDS[index % len(SILENT_KINDS)]
-    values = {"kind": kind, "decibels": round(float(rng.uniform(-85, -62)), 1)}
+    values = {"kind": kind, "decibels": round(float(rng.uniform(-92, -62)), 1)}
     name = f"silence-{kind}-{index:04d}"
-    return Clip(name, "silence", f"silence-{index % 20}", 4.0, (), (("silence", values),), _seed(seed, name))
+    return Clip(name, "silence", f"silence-{index % 20}", 5.0, (), (("silence", values),), _seed(seed, name))
 
 
 def _rng(seed: int, purpose: str) -> np.random.Generator:

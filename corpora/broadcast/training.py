@@ -8,8 +8,8 @@ import numpy as np
 
 LANDMARKS = 2000
 CHOICES = {
-    "strategy": "one_vs_one",
-    "kernel": "gaussian_unscaled:sigma=20.0",
+    "strategy": "one_vs_rest",
+    "kernel": "gaussian_unscaled:sigma=0.8",
     "trainer": f"landmarks:landmarks={LANDMARKS}",
     "large": f"landmarks:landmarks={LANDMARKS}",
     "criterion": "fixed",

@@ -104,10 +104,12 @@ def silence(x: np.ndarray, rng: np.random.Generator, kind: str, decibels: float)
     makers: dict[str, Callable[[], np.ndarray]] = {
         "digital": lambda: np.zeros(n),
         "dither": lambda: rng.integers(-1, 2, n) / 32768,
-        "faint_noise": lambda: level(coloured_noise(n, "white", rng), decibels),
+        "faint_white": lambda: level(coloured_noise(n, "white", rng), decibels),
+        "faint_pink": lambda: level(coloured_noise(n, "pink", rng), decibels),
+        "faint_brown": lambda: level(coloured_noise(n, "brown", rng), decibels),
         "room_tone": lambda: level(low_pass(coloured_noise(n, "brown", rng), 800), decibels),
         "faint_hum": lambda: level(
-            np.sin(2 * np.pi * 50 * times) + 0.3 * coloured_noise(n, "pink", rng), max(decibels - 6, -85)
+            np.sin(2 * np.pi * 50 * times) + 0.3 * coloured_noise(n, "pink", rng), max(decibels - 6, -92)
         ),
     }
     return makers[kind]()

@@ -14,12 +14,13 @@ SCALES = ((0, 2, 4, 5, 7, 9, 11), (0, 2, 3, 5, 7, 8, 10), (0, 2, 3, 5, 7, 9, 10)
 PROGRESSIONS = ((0, 4, 5, 3), (0, 3, 4, 0), (5, 3, 0, 4), (0, 5, 1, 4), (0, 0, 3, 4))
 MELODIC = tuple(range(80)) + tuple(range(104, 112))  # General MIDI without pads, effects and noises
 VOICES = (52, 53, 54)
+DISTORTED = (29, 30)
 Event = tuple[int, bytes]
 
 
 def write_tune(path: Path, rng: np.random.Generator, bars: int = 16) -> None:
-    """A MIDI file: a solo, drums alone, or a melody with chords, bass and drums."""
-    kind = rng.choice(["solo", "drums", "ensemble", "choir"], p=[0.35, 0.1, 0.4, 0.15])
+    """A MIDI file: a solo, drums alone, or a melody with chords or riffs, bass and drums."""
+    kind = rng.choice(["solo", "drums", "ensemble", "choir", "rock"], p=[0.25, 0.1, 0.3, 0.1, 0.25])
     tonic, scale = int(rng.integers(48, 66)), SCALES[rng.integers(len(SCALES))]
     chords = PROGRESSIONS[rng.integers(len(PROGRESSIONS))]
     events = _tempo(rng)
@@ -29,7 +30,10 @@ def write_tune(path: Path, rng: np.random.Generator, bars: int = 16) -> None:
     if kind in ("ensemble", "choir"):
         events += _chords(1, int(rng.choice(MELODIC)), tonic, scale, chords, bars)
         events += _melody(2, int(rng.integers(32, 40)), tonic - 12, scale, chords, bars, rng)
-    if kind == "drums" or (kind == "ensemble" and rng.random() < 0.7):
+    if kind == "rock":
+        events += _riff(1, int(rng.choice(DISTORTED)), tonic - 12, scale, chords, bars, rng)
+        events += _riff(2, int(rng.integers(33, 38)), tonic - 24, scale, chords, bars, rng)
+    if kind in ("drums", "rock") or (kind == "ensemble" and rng.random() < 0.7):
         events += _drums(bars, rng)
     path.write_bytes(_midi(events))
 
@@ -78,6 +82,22 @@ def _chords(
         for third in (0, 2, 4):
             pitch = _pitch(tonic, scale, chords[bar % len(chords)] + third)
             events += _note(channel, pitch, bar * 4 * TICKS, 4 * TICKS - 20, 64)
+    return events
+
+
+def _riff(
+    channel: int, program: int, tonic: int, scale: tuple[int, ...], chords: tuple[int, ...], bars: int,
+    rng: np.random.Generator,
+) -> list[Event]:  # fmt: skip
+    """Fifths in a rhythm that every bar repeats."""
+    events: list[Event] = [(0, bytes([0xC0 | channel, program]))]
+    beats = np.flatnonzero(np.append(True, rng.random(7) < 0.75))
+    for bar in range(bars):
+        root = _pitch(tonic, scale, chords[bar % len(chords)])
+        for beat in beats:
+            start = bar * 4 * TICKS + int(beat) * TICKS // 2
+            for pitch in (root, root + 7, root + 12):
+                events += _note(channel, pitch, start, TICKS // 2 - 10, 110)
     return events
 
 

@@ -35,15 +35,15 @@ def parts() -> list[Part]:
     """What follows what: label, seconds and maker."""
     first, second, third = SENTENCES
     return [
-        ("silence", 3.0, hush),
+        ("silence", 4.0, hush),
         ("speech", 9.0, lambda n, rng: 0.3 * fit(say(first), n)),
-        ("music", 11.0, lambda n, rng: 0.4 * music(n, rng)),
-        ("silence", 3.0, hush),
+        ("music", 9.0, lambda n, rng: 0.4 * music(n, rng)),
         ("environment", 8.0, lambda n, rng: 0.25 * rain(n, rng)),
         ("speech", 8.0, lambda n, rng: 0.3 * fit(say(second), n) + 0.015 * rain(n, rng)),
+        ("silence", 5.0, hush),
         ("music", 8.0, lambda n, rng: 0.4 * music(n, rng)),
         ("speech", 8.0, lambda n, rng: 0.3 * fit(say(third), n) + 0.02 * music(n, rng)),
-        ("silence", 3.0, hush),
+        ("silence", 4.0, hush),
     ]
 
 

@@ -60,7 +60,7 @@ def test_a_clip_with_every_treatment_is_within_full_scale(tmp_path):
     made = plan(MATERIALS, size=0.01)
     rendering.write_clips(made, tmp_path, tmp_path / "corpus")
     for clip in made:
-        x, rate = soundfile.read(tmp_path / "corpus" / "audio" / f"{clip.name}.flac")
+        x, rate = soundfile.read(tmp_path / "corpus" / "audio" / rendering.file_name(clip))
         assert rate == 16000
         assert len(x) > 16000
     assert len((tmp_path / "corpus" / "segments.csv").read_text().splitlines()) == len(made) + 1
