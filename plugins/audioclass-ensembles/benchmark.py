@@ -1,6 +1,6 @@
 """Ensembles beside the hybrid dendrogram and scikit-learn's own: accuracy, log-loss and seconds.
 
-ESC-10 on its five official folds; FSDD with the first speaker held out, because all six would take an hour. Features
+ESC-10 on its five official folds; FSDD with the first speaker held out, to keep it short. Features
 are those of the `environment` recipe, prepared on the training rows. Ours are calibrated on out-of-bag or out-of-fold
 scores of whole groups (source recordings, speakers), and that is in their seconds; scikit-learn's are as they come.
 Keys: esc10 and fsdd, each with {way: {accuracy, log_loss, fit_seconds, predict_seconds}}.
