@@ -19,7 +19,7 @@ from singing import sing
 from treatments import SAMPLE_RATE
 
 Piece = tuple[str, float, float]
-WEIGHTS = {"speech": 1.5, "music": 1.5, "environment": 1.0, "silence": 1.0}  # how much it costs to miss one
+WEIGHTS = {"speech": 1.25, "music": 1.25, "environment": 1.0, "silence": 1.0}  # how much it costs to miss one
 BLOCK, QUIET = 1600, 3e-4  # samples; amplitude below which a recording is padded, not playing
 NEEDS_CHANCE = ("noise", "room", "silence")
 CORPUS = """title = "Speech, music, environment and silence from free recordings"

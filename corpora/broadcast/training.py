@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-LANDMARKS = 2000
+LANDMARKS = 3500
 CHOICES = {
     "strategy": "one_vs_rest",
     "kernel": "gaussian_unscaled:sigma=0.8",
