@@ -4,12 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram
 from audioclass.learning import dichotomies as module
 from audioclass.learning.dichotomies import train_dichotomies
 from audioclass.learning.examples import Examples, Pieces
 from audioclass.learning.gram import PairwiseStatistics
+from audioclass.learning.store import Store
 from audioclass.plugins.manager import plugin_manager
-from audioclass.problems import Dichotomy
+from audioclass.problems import Dichotomy, Task
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
 
@@ -21,22 +23,28 @@ GROUPS = np.arange(len(Y)) // 6
 
 
 def trained(
-    trainer=SVM, *, held_out="auto", groups=GROUPS, jobs=1, seed=0, dichotomies=None, progress=None, everywhere=False
+    trainer=SVM,
+    *,
+    held_out="auto",
+    groups=GROUPS,
+    jobs=1,
+    dichotomies=None,
+    progress=None,
+    everywhere=False,
+    store=None,
 ):
     examples = Examples.of(X, Y, groups=groups)
     plan = dichotomies or OneVsOne().plan(["a", "b", "c"], None, None, None).dichotomies
-    pieces = Pieces(trainer, PLATT, held_out=held_out, seed=seed)
+    pieces = Pieces(trainer, PLATT, held_out=held_out)
     kernels, Cs = [Gaussian()] * len(plan), [2.0] * len(plan)
-    return train_dichotomies(plan, examples, kernels, Cs, pieces, everywhere=everywhere, jobs=jobs, progress=progress)
+    told = {"everywhere": everywhere, "jobs": jobs, "progress": progress, "store": store}
+    return train_dichotomies(plan, examples, kernels, Cs, pieces, **told)
 
 
 def brute_force(dichotomy, fold_of):
     """Held-out scores by retraining without each fold, written out."""
     rows = np.flatnonzero(np.isin(Y, (*dichotomy.positive, *dichotomy.negative)))
     sides = np.where(np.isin(Y, dichotomy.positive), 1, -1)
-    from audioclass.kernels.statistics import gram
-    from audioclass.problems import Task
-
     scores = np.full(len(Y), np.nan)
     for fold in np.unique(fold_of[rows]):
         kept, away = rows[fold_of[rows] != fold], rows[fold_of[rows] == fold]
@@ -87,10 +95,10 @@ def test_no_machine_is_scored_on_a_group_it_was_trained_on(size, seed):
     assert not any(watcher.leaks)
 
 
-@pytest.mark.parametrize(("trainer", "held_out"), [("svm", "folds"), ("svm", "span"), ("least_squares", "auto")])
-def test_jobs_do_not_change_the_result(trainer, held_out):
-    made = MANAGER.make("trainer", trainer)
-    results = [trained(made, held_out=held_out, jobs=jobs) for jobs in (1, 2, 4)]
+def test_jobs_do_not_change_the_result():
+    ways = [("svm", "folds"), ("svm", "span"), ("least_squares", "auto"), ("landmarks", "auto")]
+    made = [(MANAGER.make("trainer", name), held_out) for name, held_out in ways]
+    results = [[r for m, way in made for r in trained(m, held_out=way, jobs=jobs)] for jobs in (1, 2, 4)]
     for one, *others in zip(*results, strict=True):
         for other in others:
             assert np.array_equal(one.held_out, other.held_out, equal_nan=True)
@@ -105,9 +113,6 @@ def test_closed_form_scores_are_those_of_retraining():
         for group in np.unique(GROUPS):
             away = group == GROUPS
             sides = np.where(np.isin(Y, result.dichotomy.positive), 1, -1)
-            from audioclass.kernels.statistics import gram
-            from audioclass.problems import Task
-
             K = gram(Gaussian(), X[~away])
             machine = least_squares.fit(Task(sides[~away], 2.0, np.ones((~away).sum()), np.random.default_rng(0), K=K))
             expected = machine.scores(gram(Gaussian(), X[away], X[~away]))
@@ -146,8 +151,6 @@ def test_examples_outside_a_dichotomy_are_scored_by_its_machine():
     result = trained(everywhere=True)[0]
     assert np.isnan(trained()[0].held_out[Y == 2]).all()
     outside = np.flatnonzero(Y == 2)
-    from audioclass.kernels.statistics import gram
-
     np.testing.assert_allclose(result.held_out[outside], result.machine.scores(gram(Gaussian(), X[outside], X)))
 
 
@@ -159,16 +162,47 @@ def test_beyond_the_budget_the_large_trainer_takes_over():
     assert np.isfinite(trained_pair.held_out[Y < 2]).all()
 
 
-@pytest.mark.parametrize(
-    ("trainer", "size", "way"),
-    [
-        ("svm", 1, "span"),
-        ("svm", 2, "span"),
-        ("svm", 6, "folds"),
-        ("l2_svm", 1, "folds"),
-        ("least_squares", 6, "closed form"),
-    ],
-)
-def test_held_out_scores_are_had_in_the_cheapest_honest_way(trainer, size, way):
-    pieces = Pieces(MANAGER.make("trainer", trainer), PLATT)
-    assert pieces.way(np.arange(12) // size) == way
+class Bag:
+    """Two members, each of which leaves one half of the groups out; the last group is left out by none."""
+
+    name = "bag"
+    wants = "features"
+
+    def fit(self, task):
+        return module.FeatureMachine({"centre": task.X.mean(axis=0)})
+
+    def fit_out_of_bag(self, task, groups):
+        halves = np.unique(groups, return_inverse=True)[1] % 2
+        scores = np.where(halves == 0, *(task.X[halves == half][:, 0].mean() for half in (1, 0)))
+        return self.fit(task), np.where(groups == groups.max(), np.nan, task.X[:, 0] - scores)
+
+    def scores(self, machine, new):
+        return (new - machine.arrays["centre"])[:, 0]
+
+
+def test_what_the_bags_left_out_is_held_out_and_the_rest_is_scored_by_the_machine():
+    [first, *_] = trained(Bag())
+    rows = np.flatnonzero(Y < 2)
+    halves, unknown = np.unique(GROUPS[rows], return_inverse=True)[1] % 2, GROUPS[rows] == GROUPS[rows].max()
+    means = [X[rows][halves == half][:, 0].mean() for half in (1, 0)]
+    expected = X[rows][:, 0] - np.where(halves == 0, *means)
+    np.testing.assert_allclose(first.held_out[rows][~unknown], expected[~unknown])
+    own = Bag().scores(first.machine, X[rows])
+    np.testing.assert_allclose(first.held_out[rows][unknown], own[unknown])
+
+
+@pytest.mark.parametrize("name", ["svm", "least_squares", "landmarks"])
+def test_a_store_changes_no_bit_and_saves_every_fit(name, tmp_path, monkeypatch):
+    made = MANAGER.make("trainer", name)
+    results = [trained(made, store=store) for store in (None, Store(tmp_path))]
+    monkeypatch.setattr(module, "_fit", lambda *_: pytest.fail("fitted again"))
+    results.append(trained(made, store=Store(tmp_path)))
+    for one, *others in zip(*results, strict=True):
+        assert all(np.array_equal(one.held_out, other.held_out, equal_nan=True) for other in others)
+        assert all(np.array_equal(one.machine.coefficients, other.machine.coefficients) for other in others)
+
+
+def test_machines_with_a_label_in_common_have_its_landmarks_in_common():
+    pairs = trained(MANAGER.make("trainer", "landmarks", {"landmarks": 8}))
+    assert {len(pair.machine.support) for pair in pairs} == {8}
+    assert len(np.unique(np.concatenate([pair.machine.support for pair in pairs]))) == 3 * 4

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.kernels.statistics import gram
 from audioclass.problems import Task
-from audioclass.trainers.landmarks import Landmarks
+from audioclass.trainers.landmarks import Landmarks, _spread
 from audioclass.trainers.least_squares import LeastSquares
+from audioclass.trainers.similarities import spread_order
 
 KERNEL = UnscaledGaussian(1.5)
 
@@ -71,3 +72,45 @@ def test_a_whole_matrix_is_refused():
     X, y, weights = drawn(0)
     with pytest.raises(ValueError, match="wants entries of the Gram matrix"):
         Landmarks().fit(Task(y, 1.0, weights, np.random.default_rng(0), K=gram(KERNEL, X)))
+
+
+def test_groups_larger_than_the_landmarks_are_held_out_too():
+    X, y, weights = drawn(1)
+    task, groups = task_of(X, y, weights), np.arange(40) // 20
+    machine, held_out = Landmarks(4).fit_and_hold_out(task, y, groups)
+    faint = np.where(groups == 0, 1e-12, weights)
+    without = Landmarks(4).fit(task_of(X, y, faint))
+    assert np.array_equal(machine.support, without.support)
+    assert held_out[groups == 0] == pytest.approx(scores(without, X)[groups == 0], abs=1e-5)
+
+
+@given(st.integers(0, 300))
+def test_the_first_of_an_even_order_are_evenly_spread(n):
+    order = spread_order(n)
+    assert sorted(order.tolist()) == list(range(n))
+    for count in (2, 5, 17):
+        gaps = np.diff(np.sort(order[:count]), prepend=0, append=n)
+        assert count > n or gaps.max() <= 4 * n / count + 1
+
+
+def test_sides_have_landmarks_in_proportion():
+    X, _, weights = drawn(0)
+    y = np.where(np.arange(40) < 30, 1, -1)
+    support = Landmarks(8).fit(task_of(X, y, weights)).support
+    assert np.sum(support < 30) == 6
+    lopsided = np.where(np.arange(40) < 39, 1, -1)
+    assert Landmarks(8).fit(task_of(X, lopsided, weights)).support[-1] == 39
+
+
+@pytest.mark.parametrize(("n", "count"), [(40, 40), (700, 300), (4000, 400), (12_000, 1000)])
+def test_one_example_in_ten_is_a_landmark(n, count):
+    assert len(_spread(np.arange(n), np.where(np.arange(n) % 2, 1, -1), 1000)) == count
+
+
+def test_an_indefinite_kernel_is_fitted_without_its_negative_eigenvalues():
+    X, y, weights = drawn(0)
+    K = np.tanh(X @ X.T - 1)
+    task = Task(y, 3.0, weights, np.random.default_rng(0), entries=lambda i, j: K[np.ix_(i, j)])
+    machine = Landmarks().fit(task)
+    assert np.isfinite(machine.coefficients).all()
+    assert np.mean(np.sign(machine.scores(K)) == y) > 0.6
