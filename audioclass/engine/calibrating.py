@@ -49,7 +49,8 @@ def calibrate(
     before, after = _compared(old, scores, y, labelled.groups)
     classifier = recalibrated(old.classifier, scores, y, labelled.weights)
     about = dict(old.about) | {"calibrated_on": labelled.fingerprint}
-    made = type(old).of(old.name, old.recipe, old.preparation, classifier, old.taxonomy, about, old.memory)
+    rest = (old.taxonomy, about, old.memory, old.sharpness)
+    made = type(old).of(old.name, old.recipe, old.preparation, classifier, *rest)
     return Recalibrated(made, labelled, before, after)
 
 

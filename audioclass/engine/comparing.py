@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from audioclass.engine.evaluating import AUTO, Judged, Trial, evaluate_model, folds_of
 from audioclass.engine.gathering import Progress, gather, load_corpus, tree_for
 from audioclass.engine.training import Setup, check_labels, run_folder
@@ -80,9 +82,8 @@ def check_several(names: Sequence[str]) -> None:
         raise UsageError(f"{len(names)} strategy or model, at least 2 are needed to compare")
 
 
-def _compared(judged: Mapping[str, Judged], folds: object) -> Comparison:
+def _compared(judged: Mapping[str, Judged], folds: np.ndarray | None) -> Comparison:
     from audioclass.evaluation.compare import compare
-    from audioclass.learning.clips import combine_windows
 
     costs = {
         name: {
@@ -93,7 +94,10 @@ def _compared(judged: Mapping[str, Judged], folds: object) -> Comparison:
         }
         for name, each in judged.items()
     }
-    return compare({name: each.answers() for name, each in judged.items()}, folds, costs=costs, pool=combine_windows)
+    answers = {name: each.answers() for name, each in judged.items()}
+    first = [rows[0] for rows in next(iter(answers.values())).recordings()]
+    pooled = {name: each.per_recording(judged[name].pool) for name, each in answers.items()}
+    return compare(pooled, None if folds is None else folds[first], costs=costs)
 
 
 def _about(name: str, progress: Progress | None) -> Progress | None:

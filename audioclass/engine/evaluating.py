@@ -32,7 +32,8 @@ class Judged:
     """Posteriors of a corpus's windows and what they are worth; `folds` is None where one model judged all.
 
     Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
-    `tree` is the text of the model's tree, or of one trained without the first fold; empty where there is none.
+    `sharpness` combines the windows of a clip, the mean of the folds' own. `tree` is the text of the model's tree, or of
+    one trained without the first fold; empty where there is none.
     """
 
     labelled: Labelled
@@ -44,13 +45,13 @@ class Judged:
     predict_seconds: float = 0.0
     machines: float = 0.0
     support_rows: float = 0.0
+    sharpness: float = 1.0
     tree: str = ""
 
     def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
         """All measures, per window and per recording, with intervals over groups."""
         from audioclass.evaluation.bootstrap import Resampling
         from audioclass.evaluation.evaluation import evaluate
-        from audioclass.learning.clips import combine_windows
 
         return evaluate(
             self.labels,
@@ -60,9 +61,15 @@ class Judged:
             files=self.labelled.clips,
             segments=self.labelled.segments,
             paths=self.paths if any(len(path) > 1 for path in self.paths) else (),
-            pool=combine_windows,
+            pool=self.pool,
             resampling=Resampling(n_resamples=n_resamples),
         )
+
+    def pool(self, P: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The posterior of a clip from those of its windows."""
+        from audioclass.learning.clips import combine_windows
+
+        return combine_windows(P, weights, self.sharpness)
 
     def answers(self) -> Answers:
         """The posteriors beside the reference, as comparisons take them."""
@@ -111,6 +118,7 @@ def evaluate_model(
         predict_seconds=seconds,
         machines=classifier.n_machines,
         support_rows=classifier.n_support,
+        sharpness=model.sharpness,
         tree=_tree_text(model),
     )
 
@@ -184,14 +192,12 @@ class Trial:
             P[held] = found["P"]
             facts.append(found["facts"])
             trees.append(found["tree"].tobytes().decode())
-        train_seconds, predict_seconds = np.array(facts)[:, :2].sum(axis=0)
-        machines, support = np.array(facts)[:, 2:].mean(axis=0)
+        seconds, means = np.array(facts)[:, :2].sum(axis=0), np.array(facts)[:, 2:].mean(axis=0)
         paths = tuple(self.taxonomy.path(label) if self.taxonomy else (label,) for label in labelled.labels)
-        costs = (train_seconds, predict_seconds, machines, support)
-        return Judged(labelled, labelled.labels, P, paths, folds, *map(float, costs), trees[0])
+        return Judged(labelled, labelled.labels, P, paths, folds, *map(float, (*seconds, *means)), trees[0])
 
     def _judge(self, labelled: Labelled, held: np.ndarray, progress: Progress | None) -> dict[str, np.ndarray]:
-        """Posteriors of the rows held out, what they cost as four numbers, and the tree as bytes of its text."""
+        """Posteriors of the rows held out, four costs and the sharpness, and the bytes of the tree's text."""
         known, new = labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
         missing = np.setdiff1d(np.arange(len(labelled.labels)), known.y)
         if len(missing):
@@ -203,7 +209,8 @@ class Trial:
         middle = time.perf_counter()
         P = model.posteriors_of(new.X)
         seconds = (middle - start, time.perf_counter() - middle)
-        facts = np.array([*seconds, model.classifier.n_machines, model.classifier.n_support], float)
+        counts = (model.classifier.n_machines, model.classifier.n_support)
+        facts = np.array([*seconds, *counts, model.sharpness], float)
         return {"P": P, "facts": facts, "tree": np.frombuffer(_tree_text(model).encode(), np.uint8)}
 
     def _key(self, labelled: Labelled, held: np.ndarray) -> str:

@@ -144,6 +144,7 @@ def train_on(
     reports: bool = True,
 ) -> Trained:
     """Train on windows that are at hand; without `reports` nothing that was held out is judged naively."""
+    from audioclass.learning.clips import fit_sharpness
     from audioclass.learning.examples import Examples
     from audioclass.learning.preparation import Preparation
     from audioclass.learning.store import resumable
@@ -157,12 +158,14 @@ def train_on(
         training = train_classifier(
             examples, labelled.labels, setup.method, taxonomy=taxonomy, jobs=jobs, progress=progress, store=store
         )
-        grouped = judge(labelled, training.held_out, taxonomy)
+        sharpness = fit_sharpness(training.held_out, labelled.y, labelled.clips)
+        grouped = judge(labelled, training.held_out, taxonomy, sharpness)
         P = _naive_posteriors(examples, setup.method, training, jobs, progress, store) if reports else None
-        naive = None if P is None else judge(labelled, P, taxonomy)
+        naive = None if P is None else judge(labelled, P, taxonomy, sharpness)
         about = describe(labelled, setup, training, grouped, naive, examples.y)
         memory = Memory.of(training, examples)
-        model = Model.of(name, setup.recipe, preparation, training.classifier, taxonomy, about, memory)
+        made = (preparation, training.classifier, taxonomy, about, memory, sharpness)
+        model = Model.of(name, setup.recipe, *made)
     return Trained(model, training, labelled, grouped, naive)
 
 
@@ -180,7 +183,9 @@ def check_labels(labelled: Labelled, taxonomy: Taxonomy | None) -> None:
         taxonomy.check_labels(labelled.labels)
 
 
-def judge(labelled: Labelled, P: np.ndarray, taxonomy: Taxonomy | None, n_resamples: int = 200) -> Evaluation:
+def judge(
+    labelled: Labelled, P: np.ndarray, taxonomy: Taxonomy | None, sharpness: float, n_resamples: int = 200
+) -> Evaluation:
     """Posteriors of labelled windows against their labels, per window and per clip."""
     from audioclass.evaluation.bootstrap import Resampling
     from audioclass.evaluation.evaluation import evaluate
@@ -195,7 +200,7 @@ def judge(labelled: Labelled, P: np.ndarray, taxonomy: Taxonomy | None, n_resamp
         files=labelled.clips,
         segments=labelled.segments,
         paths=paths,
-        pool=combine_windows,
+        pool=partial(combine_windows, sharpness=sharpness),
         resampling=Resampling(n_resamples=n_resamples),
     )
 

@@ -86,10 +86,11 @@ class _Update:
         results = self._results(plan, examples, n_old, jobs, progress)
         training = assemble(examples, self.labels, self.setup.method, plan, results)
         added = self.labelled.among(self.labels)
-        grouped = judge(added, training.held_out[n_old:], None)
+        grouped = judge(added, training.held_out[n_old:], None, self.old.sharpness)
         about = describe(added, self.setup, training, grouped, None, examples.y) | {"updates": self._history()}
         memory = Memory.of(training, examples)
-        model = Model.of(name, self.old.recipe, self.old.preparation, training.classifier, self.tree, about, memory)
+        made = (training.classifier, self.tree, about, memory, self.old.sharpness)
+        model = Model.of(name, self.old.recipe, self.old.preparation, *made)
         return Trained(model, training, added, grouped, None)
 
     def _examples(self) -> tuple[Examples, int]:

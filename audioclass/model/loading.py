@@ -78,7 +78,8 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker:
     golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
     classifier = _classifier(manifest, arrays, maker, labels)
     memory = _memory(_under(arrays, "memory/"), classifier)
-    model = Model(_text(manifest["name"]), recipe, preparation, classifier, taxonomy, golden, manifest["about"], memory)
+    name, about, sharpness = _text(manifest["name"]), manifest["about"], _sharpness(manifest["sharpness"])
+    model = Model(name, recipe, preparation, classifier, taxonomy, golden, about, memory, sharpness)
     _check_shapes(model)
     check_about(model)
     return model
@@ -183,6 +184,12 @@ def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise ModelError(f"{str(value)[:40]!r} must be a text")
     return value
+
+
+def _sharpness(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+        raise ModelError(f"sharpness {str(value)[:40]!r} must be a number of at least 0")
+    return float(value)
 
 
 def _count(value: Any) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
 from audioclass.learning.classifier import Classifier
+from audioclass.learning.clips import combine_windows
 from audioclass.learning.machines import Bank
 from audioclass.learning.preparation import Preparation
 from audioclass.model.golden import TOLERANCE, Golden
@@ -50,7 +51,8 @@ class Memory:
 class Model:
     """Everything learnt; its arrays are in single precision, so that it is the same before and after a file.
 
-    `about` holds plain values: provenance, the out-of-fold report, the pieces and where they come from.
+    `about` holds plain values: provenance, the out-of-fold report, the pieces and where they come from. `sharpness` is
+    how far the windows of a clip are independent witnesses, see `combine`.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Model:
     golden: Golden
     about: Mapping[str, Any] = field(default_factory=dict)
     memory: Memory | None = None
+    sharpness: float = 1.0
 
     @classmethod
     def of(
@@ -72,11 +75,12 @@ class Model:
         taxonomy: Taxonomy | None,
         about: Mapping[str, Any],
         memory: Memory | None = None,
+        sharpness: float = 1.0,
     ) -> Model:
         """A new model with its golden vectors; without a taxonomy the labels are one group."""
         taxonomy = taxonomy or Taxonomy.of(list(classifier.labels))
         empty = Golden(np.empty((0, preparation.n_features), np.float32), np.empty((0, len(classifier.labels))))
-        model = cls(name, recipe, _single(preparation), classifier.in_single, taxonomy, empty, about, memory)
+        model = cls(name, recipe, _single(preparation), classifier.in_single, taxonomy, empty, about, memory, sharpness)
         return replace(model, golden=Golden.of(recipe, model.posteriors_of))
 
     @property
@@ -109,6 +113,10 @@ class Model:
             parts.append(self._posteriors(padded)[place : place + len(batch)])
             at += len(batch)
         return np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
+
+    def combine(self, P: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """The posterior of a clip, (n_labels,), from those of its windows."""
+        return combine_windows(P, weights, self.sharpness)
 
     def scores_of(self, X: np.ndarray) -> np.ndarray:
         """(n, n_machines) uncalibrated scores of rows of features."""

@@ -51,6 +51,7 @@ def manifest_of(model: Model) -> dict[str, Any]:
         "plan": _plain_plan(classifier.plan),
         "calibrations": [plain(fitted) for fitted in classifier.calibrations],
         "fitted": plain(classifier.fitted),
+        "sharpness": float(model.sharpness),
         "kernels": [plain_piece(part.kernel) for part in _parts(classifier)],
         "about": plain(model.about),
     }

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.learning.clips import combine_windows
+from audioclass.learning.clips import combine_windows, fit_sharpness
 
 
 @given(st.integers(1, 8), st.integers(2, 5), st.integers(0, 1000))
@@ -34,3 +34,40 @@ def test_weights_count_and_all_zero_ones_do_not():
 def test_no_window_alone_rules_a_label_out():
     P = np.array([[0.0, 1.0]] + [[0.95, 0.05]] * 9)
     assert combine_windows(P)[0] > 0.5
+
+
+def test_at_their_number_windows_are_independent_witnesses():
+    P = np.array([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]])
+    product = P.prod(axis=0)
+    np.testing.assert_allclose(combine_windows(P, sharpness=3.0), product / product.sum())
+
+
+def witnesses(n_independent, n_copies, seed=0):
+    """Windows of 400 clips, some independent given the label and some copies of others; calibrated each by itself."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=400)
+    logits = np.repeat(rng.normal(np.where(y, 1.0, -1.0)[:, None], 1.0, (400, n_independent)), n_copies, axis=1)
+    p = 1 / (1 + np.exp(-2 * logits.ravel()))
+    n = n_independent * n_copies
+    return np.stack([1 - p, p], axis=1), np.repeat(y, n), [str(i) for i in np.repeat(np.arange(400), n)]
+
+
+def test_the_number_of_independent_windows_is_found():
+    assert 2.3 < fit_sharpness(*witnesses(3, 1)) < 3.7
+    assert 0.8 < fit_sharpness(*witnesses(1, 3)) < 1.2
+    assert 1.6 < fit_sharpness(*witnesses(2, 4)) < 2.4
+
+
+def test_clips_of_one_window_are_left_as_they_are():
+    assert fit_sharpness(*witnesses(1, 1)) == 1.0
+
+
+def test_no_other_sharpness_is_better():
+    P, y, clips = witnesses(2, 2)
+    best = fit_sharpness(P, y, clips)
+
+    def loss(sharpness):
+        rows = [slice(4 * i, 4 * i + 4) for i in range(400)]
+        return -np.mean([np.log(combine_windows(P[r], sharpness=sharpness)[y[r][0]]) for r in rows])
+
+    assert all(loss(best) <= loss(other) + 1e-9 for other in (0.5 * best, 0.9 * best, 1.1 * best, 2 * best))

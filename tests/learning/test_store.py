@@ -59,9 +59,13 @@ def test_without_a_store_everything_is_computed():
 
 
 def test_a_run_that_ends_leaves_nothing_and_one_that_stops_leaves_all(tmp_path):
-    with pytest.raises(KeyboardInterrupt), resumable(tmp_path / "run") as store:
-        store.computed("key", counting()[1])
-        raise KeyboardInterrupt
+    def stop():
+        with resumable(tmp_path / "run") as store:
+            store.computed("key", counting()[1])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
     assert list((tmp_path / "run").rglob("*.npz"))
     with resumable(tmp_path / "run") as store:
         store.computed("key", lambda: 1 / 0)
