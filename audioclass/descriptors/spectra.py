@@ -6,7 +6,6 @@ from functools import cache, cached_property
 
 import numpy as np
 import scipy.fft
-import scipy.signal
 
 from audioclass.data import Framing
 from audioclass.descriptors.filters import Band, chroma_matrix, mel_bands
@@ -129,7 +128,7 @@ class Spectra:
 @cache
 def hann(length: int) -> np.ndarray:
     """The periodic Hann window."""
-    return scipy.signal.windows.hann(length, sym=False).astype(np.float32)
+    return (0.5 + 0.5 * np.cos(np.linspace(-np.pi, np.pi, length + 1)))[:-1].astype(np.float32)
 
 
 def decibels(power: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.fft
-import scipy.signal
 
 from audioclass.contracts import Pooling
 from audioclass.hookspecs import hookimpl
@@ -78,7 +77,7 @@ class Ripples:
     def _patch_power(self, levels: np.ndarray) -> np.ndarray:
         """(n_windows, n_patches, n_rates, n_densities)."""
         views = np.lib.stride_tricks.sliding_window_view(levels, self.frames, axis=1)[:, :: self.frames // 2]
-        taper = scipy.signal.windows.hann(self.frames + 2)[1:-1].astype(np.float32)
+        taper = (0.5 + 0.5 * np.cos(np.linspace(-np.pi, np.pi, self.frames + 2)))[1:-1].astype(np.float32)
         patches = (views - views.mean(axis=(2, 3), keepdims=True)) * taper
         over_bands = scipy.fft.rfft(patches, axis=2)[:, :, : self._densities(levels.shape[2])]
         both = scipy.fft.fft(over_bands.transpose(0, 1, 3, 2), axis=2)
