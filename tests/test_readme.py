@@ -1,11 +1,15 @@
 """What the README and the page on plugins tell a reader to type is run here."""
 
+import csv
 import re
 from pathlib import Path
 
 import pytest
 from environments import OFFLINE, REPOSITORY
 
+import audioclass
+
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PAGE = (REPOSITORY / "plugins" / "README.md").read_text(encoding="utf-8")
 
 
@@ -48,10 +52,31 @@ def test_a_kernel_needs_no_more_than_25_lines():
 
 
 def test_ci_runs_the_second_command_of_the_readme():
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    install, test, *_ = blocks(readme, "sh")
+    install, test, *_ = blocks(README, "sh")
     assert install.startswith("python3 -m venv .venv && .venv/bin/pip install . && ")
     assert (REPOSITORY / ".ci" / "run").read_text().endswith(test)
+
+
+def test_the_first_command_of_the_readme_prints_what_it_says_and_is_right(capsys):
+    from audioclass.cli import run
+
+    command = blocks(README, "sh")[0].rpartition(".venv/bin/audioclass ")[2].split()
+    demo = REPOSITORY / command.pop()
+    assert run([*command, str(demo)]) == 0
+    printed = [line.split("\t")[1:] for line in capsys.readouterr().out.splitlines()[1:]]
+    shown = [line.split() for line in README.splitlines() if re.match(r"\d+\.\d{3} +\d+\.\d{3} ", line)]
+    with demo.with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        assert [row["label"] for row in csv.DictReader(file)] == [row[2] for row in printed]
+    assert [row[:3] for row in printed] == [row[:3] for row in shown]
+    assert [float(row[3]) for row in printed] == pytest.approx([float(row[3]) for row in shown], abs=0.01)
+
+
+def test_the_python_of_the_readme_works():
+    lines = next(block for block in blocks(README, "python") if "audioclass.classify" in block)
+    pytest.importorskip("pandas")
+    names = {"audioclass": audioclass}
+    exec(lines.replace('"talk.wav"', repr(str(REPOSITORY / "corpora" / "demo" / "demo.flac"))), names)
+    assert len(names["result"].segments) >= 1
 
 
 @pytest.mark.parametrize("kind", re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE))
