@@ -39,7 +39,7 @@ def classify(
     format: Annotated[  # noqa: A002 (the name of the option)
         str | None,
         typer.Option(
-            "--format", "-f", help="csv, json, textgrid, …; see `audioclass plugins export`.", show_default=False
+            "--format", "-f", help="csv, json, textgrid, …; see `audioclass plugins --kind export`.", show_default=False
         ),
     ] = None,
     output: Annotated[
@@ -222,11 +222,11 @@ def _export(format: str | None, output: Path | None) -> Any:  # noqa: A002 (the 
     if format is not None:
         return manager.make("export", format)
     exports = [manager.make("export", offer.name) for offer in manager.offers("export")]
-    found = [export for export in exports if export.suffix.lower() == output.suffix.lower()]
-    if len(found) != 1:
+    found = [export for export in exports if output.name.lower().endswith(export.suffix.lower())]
+    if not found:
         known = ", ".join(sorted({f"{export.name} ({export.suffix})" for export in exports}))
-        raise UsageError(f"{output}: the suffix does not tell one format; name it with --format: {known}")
-    return found[0]
+        raise UsageError(f"{output}: the suffix does not tell the format; name it with --format: {known}")
+    return max(found, key=lambda export: len(export.suffix))
 
 
 def _write(export: Any, result: Result, output: Path | None) -> None:

@@ -67,11 +67,11 @@ def classify_many(
 def _fresh(
     paths: Sequence[Path], model: str, reading: Reading, jobs: int, progress: Progress | None
 ) -> Iterator[Outcome]:
-    from audioclass.extraction.parallel import for_each
-
     if jobs == 1 or len(paths) < 2:
         yield from (classify_one(path, model, reading, progress) for path in paths)
         return
+    from audioclass.extraction.parallel import for_each
+
     work = partial(classify_one, model=model, reading=reading)
     yield from for_each(work, paths, jobs, lambda path, reason: Outcome(path, reason=reason))
 

@@ -198,10 +198,19 @@ def test_jobs_do_not_matter(model_file, tmp_path):
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "many.csv").read_bytes()
 
 
-def test_the_suffix_tells_the_format(recording, model_file, tmp_path):
-    out = tmp_path / "labels.TextGrid"
-    assert run(["classify", str(recording), "-m", str(model_file), "-o", str(out)]) == 0
-    assert 'Object class = "TextGrid"' in out.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "beginning"),
+    [
+        ("é.TextGrid", 'File type = "ooTextFile"'),
+        ("é.textgrid", 'File type = "ooTextFile"'),
+        ("é.txt", "0.000"),
+        ("é.selections.txt", "Selection\t"),
+    ],
+)
+def test_the_suffix_tells_the_format(recording, model_file, tmp_path, name, beginning):
+    assert run(["classify", str(recording), "-m", str(model_file), "-o", str(tmp_path / name)]) == 0
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(beginning)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_format_can_go_to_standard_output(recording, model_file, capsys):
@@ -245,7 +254,10 @@ def test_a_report_of_bad_audio_is_one_line_and_no_file(model_file, tmp_path, cap
     [
         (["nothing.wav", "--model", "none.audioclass"], "none.audioclass: no such model file"),
         (["{audio}", "-m", "{model}", "--format", "cvs"], "unknown export 'cvs'; did you mean 'csv'"),
-        (["{audio}", "-m", "{model}", "-o", "x.nothing"], "the suffix does not tell one format"),
+        (
+            ["{audio}", "-m", "{model}", "-o", "x.nothing"],
+            "the suffix does not tell the format; name it with --format: audacity (.txt), csv",
+        ),
         (["{audio}", "-m", "{model}", "-o", "/nowhere/x.csv"], "no such folder /nowhere"),
         (["{audio}", "-m", "{model}", "--resume"], "--resume needs -o"),
         (["{audio}", "-m", "{model}", "--follow"], "--follow reads a stream"),
