@@ -26,6 +26,7 @@ from audioclass.problems import Dichotomy, FeatureMachine, Machine, Task
 
 Progress = Callable[[int, int], None]  # items done, items in all
 ROWS_TOGETHER = 4096
+IN_SAMPLE = "calibrated on its own training scores: a side has a single group"
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,6 +255,9 @@ def _calibrated(problem: _Problem, own: Sequence[Answer], examples: Examples, ev
     machine, scores, note = _held_out(problem, own)
     weights = examples.weights[problem.rows]
     known = np.isfinite(scores)
+    if len(np.unique(problem.sides[known])) < 2:  # every bag held a group that a side cannot do without
+        scores, note = _scores(machine, problem, examples, problem.rows), IN_SAMPLE
+        known = np.ones(len(scores), bool)
     calibration = problem.pieces.calibrator.fit(scores[known], problem.sides[known], weights[known])
     held_out = np.full(len(examples.y), np.nan)
     held_out[problem.rows] = scores
@@ -268,7 +272,7 @@ def _held_out(problem: _Problem, own: Sequence[Answer]) -> tuple[Any, np.ndarray
     if problem.way != "folds":
         return machine, in_sample, ""
     if problem.folds is None:
-        return machine, in_sample, "calibrated on its own training scores: a side has a single group"
+        return machine, in_sample, IN_SAMPLE
     scores = np.full(len(problem.rows), np.nan)
     for _, fold, _, away in (answer for answer in own if answer[1] is not None):
         scores[problem.folds == fold] = away

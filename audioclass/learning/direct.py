@@ -43,6 +43,9 @@ def train_direct(
     problem = _Direct(strategy, examples, n_labels, kernel, C, pieces, store)
     machine, scores, note = problem.train()
     known = np.isfinite(scores).all(axis=1)
+    if len(np.unique(examples.y[known])) < n_labels:  # every bag held a group that a label cannot do without
+        scores, note = problem.scores(machine, np.arange(len(examples.y))), IN_SAMPLE
+        known = np.ones(len(scores), bool)
     if not known.all():
         scores = scores.copy()
         scores[~known] = problem.scores(machine, np.flatnonzero(~known))

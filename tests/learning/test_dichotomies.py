@@ -1,3 +1,6 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +14,7 @@ from audioclass.learning.examples import Examples, Pieces
 from audioclass.learning.gram import PairwiseStatistics
 from audioclass.learning.store import Store
 from audioclass.plugins.manager import plugin_manager
-from audioclass.problems import Dichotomy, Task
+from audioclass.problems import Dichotomy, FeatureMachine, Task
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
 
@@ -206,3 +209,29 @@ def test_machines_with_a_label_in_common_have_its_landmarks_in_common():
     pairs = trained(MANAGER.make("trainer", "landmarks", {"landmarks": 8}))
     assert {len(pair.machine.support) for pair in pairs} == {8}
     assert len(np.unique(np.concatenate([pair.machine.support for pair in pairs]))) == 3 * 4
+
+
+@dataclass(frozen=True)
+class Bags:
+    """A trainer whose every member saw every group: nothing is out of the bag."""
+
+    name: ClassVar[str] = "bags"
+    wants: ClassVar[str] = "features"
+
+    def fit(self, task):
+        return FeatureMachine({"w": task.X.T @ task.y})
+
+    def fit_out_of_bag(self, task, groups):
+        return self.fit(task), np.full(len(task.y), np.nan)
+
+    def scores(self, machine, X):
+        return X @ machine.arrays["w"]
+
+
+def test_without_anything_out_of_the_bag_it_says_so():
+    X, y = np.eye(4), np.array([0, 0, 1, 1])
+    [trained] = train_dichotomies(
+        [Dichotomy((0,), (1,))], Examples.of(X, y), [Gaussian()], [1.0], Pieces(Bags(), PLATT)
+    )
+    assert trained.note == "calibrated on its own training scores: a side has a single group"
+    assert np.isfinite(trained.held_out).all()
