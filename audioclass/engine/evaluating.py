@@ -32,8 +32,8 @@ class Judged:
     """Posteriors of a corpus's windows and what they are worth; `folds` is None where one model judged all.
 
     Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
-    `sharpness` combines the windows of a clip, the mean of the folds' own. `tree` is the text of the model's tree, or of
-    one trained without the first fold; empty where there is none.
+    `sharpness` combines the windows of a clip, the mean of the folds' own. `tree` is the text of the model's tree, or
+    of one trained without the first fold; empty where there is none.
     """
 
     labelled: Labelled
