@@ -68,7 +68,8 @@ def train_dichotomies(
     rows; calibration makes up for it: one-vs-rest on the clips of ESC-10 has a log-loss of 0.256 either way.
     """
     asked = enumerate(zip(dichotomies, kernels, Cs, strict=True))
-    problems = [_Problem(i, dichotomy, examples, kernel, C, pieces) for i, (dichotomy, kernel, C) in asked]
+    n_sets = len({frozenset(dichotomy.positive + dichotomy.negative) for dichotomy in dichotomies})
+    problems = [_Problem(i, dichotomy, examples, kernel, C, pieces, n_sets) for i, (dichotomy, kernel, C) in asked]
     if any(problem.pieces.trainer.wants == "gram" for problem in problems):
         examples.statistics.prepare(list(dict.fromkeys(kernels)))
     together = _shared([problem for problem in problems if problem.is_shared])
@@ -87,7 +88,14 @@ class _Problem:
     """
 
     def __init__(
-        self, index: int, dichotomy: Dichotomy, examples: Examples, kernel: Kernel, C: float, pieces: Pieces
+        self,
+        index: int,
+        dichotomy: Dichotomy,
+        examples: Examples,
+        kernel: Kernel,
+        C: float,
+        pieces: Pieces,
+        n_sets: int,
     ) -> None:
         self.index, self.dichotomy, self.kernel, self.C = index, dichotomy, kernel, C
         positive, negative = np.isin(examples.y, dichotomy.positive), np.isin(examples.y, dichotomy.negative)
@@ -97,7 +105,7 @@ class _Problem:
         self.rows = np.flatnonzero(positive | negative)
         self.sides = np.where(positive, 1, -1)[self.rows]
         self.groups = examples.groups[self.rows]
-        self.pieces = pieces.fitting(len(self.rows), examples.statistics)
+        self.pieces = pieces.fitting(len(self.rows), examples.statistics, n_sets)
         self.way = self.pieces.way(self.groups)
         self.folds = self._folds() if self.way == "folds" else None
 

@@ -15,7 +15,7 @@ from audioclass.learning.folds import N_FOLDS
 from audioclass.learning.gram import PairwiseStatistics
 
 SMALL_GROUPS = 2  # examples to a group, on average, up to which the span is near the truth
-MANY = 2000  # rows of a dichotomy beyond which landmarks take over: a factorisation costs their cube
+MANY = 6000  # rows of one factorisation, whose cost is their cube; beyond the same cost in all, landmarks take over
 HeldOut = Literal["auto", "folds", "span"]
 Way = Literal["closed form", "out of bag", "span", "folds"]
 
@@ -28,7 +28,8 @@ class Pieces:
     where it has one and groups are small, else `n_folds` folds. Measured with one-vs-one machines: on the clips of
     ESC-10 (1.6 to a group) the span takes 0.4 of the time of five folds at a log-loss of 0.384 against 0.369; on
     windows of them (60 to a group) leaving a group out changes too much for it, 1.00 against 0.88.
-    `large` is the trainer of dichotomies of more than `many` rows, or whose Gram matrix would not fit the budget.
+    `large` takes over where the factorisations of a plan would cost more in all than one of `many` rows, or where a
+    Gram matrix would not fit the budget.
     """
 
     trainer: Any
@@ -39,9 +40,9 @@ class Pieces:
     large: Any = None
     many: int = MANY
 
-    def fitting(self, n_rows: int, statistics: PairwiseStatistics) -> Pieces:
-        """The pieces for so many rows."""
-        is_small = n_rows <= self.many and statistics.fits(n_rows)
+    def fitting(self, n_rows: int, statistics: PairwiseStatistics, n_sets: int = 1) -> Pieces:
+        """The pieces for a dichotomy of so many rows, one of `n_sets` that are factorised by themselves."""
+        is_small = n_sets * n_rows**3 <= self.many**3 and statistics.fits(n_rows)
         if self.large is None or self.trainer.wants != "gram" or is_small:
             return self
         return replace(self, trainer=self.large, held_out="folds" if self.held_out == "span" else self.held_out)

@@ -45,10 +45,13 @@ def test_held_out_scores_are_had_in_the_cheapest_honest_way(made, held_out, size
     assert Pieces(made, None, held_out=held_out).way(np.arange(12) // size) == way
 
 
-@pytest.mark.parametrize(("n_rows", "name"), [(2000, "svm"), (2001, "landmarks"), (50_000, "landmarks")])
-def test_landmarks_take_over_where_rows_are_many(n_rows, name):
+@pytest.mark.parametrize(
+    ("n_rows", "n_sets", "name"),
+    [(6000, 1, "svm"), (6001, 1, "landmarks"), (3000, 8, "svm"), (3000, 9, "landmarks"), (50_000, 1, "landmarks")],
+)
+def test_landmarks_take_over_where_factorisations_would_cost_too_much(n_rows, n_sets, name):
     pieces = Pieces(trainer("svm"), None, held_out="span", large=trainer("landmarks"))
-    fitting = pieces.fitting(n_rows, PairwiseStatistics(X))
+    fitting = pieces.fitting(n_rows, PairwiseStatistics(X), n_sets)
     assert fitting.trainer.name == name
     assert fitting.held_out == ("span" if name == "svm" else "folds")
 
