@@ -92,7 +92,7 @@ def test_no_machine_is_scored_on_a_group_it_was_trained_on(size, seed):
     watcher.leaks = []
     examples = Examples.of(X, Y, groups=groups)
     pieces = Pieces(watcher, PLATT, held_out="folds")
-    problem = module._Problem(0, Dichotomy((0,), (1, 2)), examples, Gaussian(), 1.0, pieces)
+    problem = module._Problem(0, Dichotomy((0,), (1, 2)), examples, Gaussian(), 1.0, pieces, 1)
     for fold in problem.queue[1:]:
         module._fit_one((problem, fold), examples)
     assert not any(watcher.leaks)
