@@ -71,3 +71,12 @@ def test_no_other_sharpness_is_better():
         return -np.mean([np.log(combine_windows(P[r], sharpness=sharpness)[y[r][0]]) for r in rows])
 
     assert all(loss(best) <= loss(other) + 1e-9 for other in (0.5 * best, 0.9 * best, 1.1 * best, 2 * best))
+
+
+def test_clips_that_are_all_right_make_nobody_certain():
+    P, y = np.tile([[0.8, 0.2], [0.2, 0.8]], (12, 1)), np.tile([0, 1], 12)
+    clips = [f"{i // 4}-{i % 2}" for i in range(24)]
+    sharpness = fit_sharpness(P, y, clips)
+    expected = np.log(13) / np.log(4)  # 1/(1 + 4^−t) = 13/14, for 12 clips of 2 labels
+    assert abs(sharpness - expected) < 1e-6
+    assert fit_sharpness(P**9 / (P**9).sum(axis=1, keepdims=True), y, clips) == 1.0
