@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audioclass.cli import screen
+from audioclass.cli.exporting import export_for, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
 from audioclass.cli.options import Jobs
 from audioclass.errors import UsageError
@@ -17,7 +18,6 @@ from audioclass.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from audioclass.data import Result
     from audioclass.engine.batches import Ledger, Outcome
     from audioclass.engine.listening import Reading
 
@@ -85,7 +85,7 @@ def classify(
         _refuse_with("--follow", {"--format": format, "--output": output, "--report": report, "--resume": resume})
         _follow(paths, model, reading)
         return
-    export = _export(format, output)
+    export = export_for(format, output)
     for place in (output, report):
         if place is not None and str(place) != "-":
             screen.check_place(place)
@@ -123,7 +123,7 @@ def _classify_all(
     start = time.perf_counter()
     outcomes = _outcomes(files, model, reading, jobs, ledger, is_lined=export is None and not sys.stdout.isatty())
     if export is not None:
-        _write(export, batches.joined(outcomes, made), output)
+        write_result(export, batches.joined(outcomes, made), output)
     elif sys.stdout.isatty():
         show_recordings(outcomes)
     if ledger is not None:
@@ -202,7 +202,7 @@ def _classify_with_report(
     write_beside(report, recording_page(heard.result, heard.windows, heard.envelope, audio=address, title=title))
     outcome = Outcome(file, heard.result, seconds=heard.seconds)
     if export is not None:
-        _write(export, heard.result, output)
+        write_result(export, heard.result, output)
     elif sys.stdout.isatty():
         show_recordings([outcome])
     else:
@@ -210,32 +210,3 @@ def _classify_with_report(
         print_lines(heard.result)
     screen.note(f"{report}: written")
     finish([outcome], heard.seconds_taken)
-
-
-def _export(format: str | None, output: Path | None) -> Any:  # noqa: A002 (the name of the option)
-    """The export that was asked for, by name or by the suffix of the output; None for lines or a timeline."""
-    from audioclass.plugins.manager import plugin_manager
-
-    if format is None and output is None:
-        return None
-    manager = plugin_manager()
-    if format is not None:
-        return manager.make("export", format)
-    exports = [manager.make("export", offer.name) for offer in manager.offers("export")]
-    found = [export for export in exports if output.name.lower().endswith(export.suffix.lower())]
-    if not found:
-        known = ", ".join(sorted({f"{export.name} ({export.suffix})" for export in exports}))
-        raise UsageError(f"{output}: the suffix does not tell the format; name it with --format: {known}")
-    return max(found, key=lambda export: len(export.suffix))
-
-
-def _write(export: Any, result: Result, output: Path | None) -> None:
-    from audioclass.writing import opened_beside
-
-    is_binary = getattr(export, "binary", False)
-    if output is None or str(output) == "-":
-        export.write(result, sys.stdout.buffer if is_binary else sys.stdout)
-        return
-    with opened_beside(output, "wb" if is_binary else "w") as stream:
-        export.write(result, stream)
-    screen.note(f"{output}: {len(result.segments)} segments as {export.name}")

@@ -58,7 +58,7 @@ def test_wrong_use_is_one_line_and_exit_code_two(capsys, arguments, message):
 def test_help_shows_examples_and_exit_codes(capsys):
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
-    assert "Examples:\n    audioclass plugins\n" in shown
+    assert "Examples:\n    audioclass classify talk.wav\n" in shown
     assert "0 done, 1 some of the work failed, 2 wrong use" in shown
 
 
