@@ -39,6 +39,7 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
         large: Any = Choices.large,
         C: float = Choices.C,
         normalisation: str = Choices.normalisation,
+        weigh_groups: bool = Choices.weigh_groups,
         folds: int = Choices.folds,
         feature_groups: Sequence[str] | None = None,
         taxonomy: Taxonomy | None = None,
@@ -54,6 +55,7 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
         self.large = large
         self.C = C
         self.normalisation = normalisation
+        self.weigh_groups = weigh_groups
         self.folds = folds
         self.feature_groups = feature_groups
         self.taxonomy = taxonomy
@@ -93,7 +95,7 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
         return logarithms[:, 1] - logarithms[:, 0] if logarithms.shape[1] == 2 else logarithms
 
     def _fit(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None) -> None:
-        method = self._choices().method(plugin_manager())
+        method = self._choices().method(plugin_manager(), self.feature_groups or ())
         self.training_: Training | None = None
         if len(self.classes_) < 2:
             return
@@ -105,7 +107,7 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
     def _choices(self) -> Choices:
         pieces = ("strategy", "kernel", "trainer", "calibrator", "criterion", "search", "large", "C", "folds")
         seed = 0 if self.random_state is None else int(self.random_state)
-        said = {name: getattr(self, name) for name in (*pieces, "normalisation")}
+        said = {name: getattr(self, name) for name in (*pieces, "normalisation", "weigh_groups")}
         return Choices(**said, seed=seed)
 
     def _rows(self, X: Any) -> np.ndarray:

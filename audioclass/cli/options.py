@@ -97,6 +97,9 @@ class Method:
     normalisation: Annotated[
         str | None, _option("--normalisation", help="rank, standard or none, of each feature (rank).")
     ] = None
+    weigh_groups: Annotated[
+        bool | None, _option("--weigh-groups", help="Weigh groups of features by the gradient of the criterion.")
+    ] = None
     taxonomy: Annotated[
         str | None, _option("--taxonomy", help="TOML file or folder with the tree of labels, or `learn`.")
     ] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ class Choices:
     """What a user may choose of a training; a piece is its name, `name:parameter=value,…`, or an object.
 
     `criterion` may be `fixed`: kernels and C are taken as they are. `large` is the trainer of dichotomies with many
-    examples.
+    examples. With `weigh_groups` the groups of features get weights by the gradient of the criterion.
     """
 
     strategy: Any = "hybrid_dendrogram"
@@ -39,6 +39,7 @@ class Choices:
     large: Any = "landmarks"
     C: float = 10.0
     normalisation: str = "rank"
+    weigh_groups: bool = False
     folds: int = 5
     seed: int = 0
 
@@ -69,8 +70,8 @@ class Choices:
         """As they stand in a file of choices: what `of` takes back."""
         return {key: value if isinstance(value, (int, float)) else said_of(value) for key, value in vars(self).items()}
 
-    def method(self, manager: PluginManager) -> Method:
-        """The pieces behind the names."""
+    def method(self, manager: PluginManager, column_groups: Sequence[str] = ()) -> Method:
+        """The pieces behind the names; `column_groups` is the group of each feature."""
         from audioclass.learning.examples import Pieces
         from audioclass.learning.selection import Selection
         from audioclass.learning.training import Method
@@ -79,7 +80,9 @@ class Choices:
         selection = None
         if self.criterion != FIXED:
             criterion = piece_of(manager, "criterion", self.criterion)
-            selection = Selection(criterion, piece_of(manager, "search", self.search), seed=self.seed)
+            weighed = tuple(column_groups) if self.weigh_groups else ()
+            search = piece_of(manager, "search", self.search)
+            selection = Selection(criterion, search, seed=self.seed, column_groups=weighed)
         return Method(
             piece_of(manager, "strategy", self.strategy),
             tuple(piece_of(manager, "kernel", kernel) for kernel in kernels),

@@ -62,7 +62,7 @@ class Setup:
                 if not 0 < seconds < float("inf"):
                     raise UsageError(f"{name}={seconds} must be a positive number of seconds")
                 made = replace(made, **{name: float(seconds)})
-        return cls(made, choices, choices.method(manager), manager)
+        return cls(made, choices, choices.method(manager, made.groups), manager)
 
     def guided_by(self, taxonomy: Taxonomy | None) -> Setup:
         """The same with the hybrid dendrogram on a given taxonomy, unless its tree was chosen."""
@@ -70,7 +70,7 @@ class Setup:
             return self
         strategy = f"{self.choices.strategy}:tree=taxonomy,below=average"
         choices = replace(self.choices, strategy=strategy)
-        return replace(self, choices=choices, method=choices.method(self.manager))
+        return replace(self, choices=choices, method=choices.method(self.manager, self.recipe.groups))
 
 
 @dataclass(frozen=True, eq=False)

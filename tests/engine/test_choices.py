@@ -88,3 +88,8 @@ def test_wrong_choices_are_one_line(said, message):
 def test_wrong_pieces_are_one_line(choice, message, manager):
     with pytest.raises(UsageError, match=message):
         Choices(**choice).method(manager)
+
+
+def test_groups_of_features_are_weighed_only_where_asked_for(manager):
+    assert Choices().method(manager, ("a", "b")).selection.column_groups == ()
+    assert Choices(weigh_groups=True).method(manager, ("a", "b")).selection.column_groups == ("a", "b")

@@ -10,6 +10,7 @@ from trained import RATE, mixture, sound, train_small, write_corpus, write_recip
 
 from audioclass.engine.choices import Choices
 from audioclass.engine.features import load_recipe
+from audioclass.engine.models import load_model
 from audioclass.engine.training import Setup, train
 from audioclass.errors import CorpusError, UsageError
 from audioclass.learning.folds import grouped_folds
@@ -236,3 +237,10 @@ def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
     again = train(small / "corpus", setup=setup, name="small", cache=tmp_path / "cache")
     assert same_arrays(again.model, calm.model)
     assert len(fits) == 1  # the naive folds alone
+
+
+def test_weighed_groups_come_back_from_a_file(tmp_path):
+    trained = train_small(tmp_path, criterion="leave_group_out_log_loss", weigh_groups=True)
+    save_model(trained.model, tmp_path / "weighed.audioclass")
+    X = trained.labelled.X
+    assert np.array_equal(load_model(tmp_path / "weighed.audioclass").posteriors_of(X), trained.model.posteriors_of(X))
