@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ from audioclass.engine.choices import Choices
 from audioclass.engine.features import load_recipe, user_cache
 from audioclass.engine.gathering import LEARN, Labelled, Progress, gather, load_corpus, tree_for
 from audioclass.engine.provenance import describe
-from audioclass.errors import CorpusError, UsageError
+from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -155,9 +157,10 @@ def train_on(
     preparation = Preparation.fit(labelled.X, setup.recipe.groups, setup.choices.normalisation)
     examples = Examples.of(preparation.apply(labelled.X), labelled.y, labelled.weights, labelled.groups)
     with resumable(run_folder(cache, "training", examples.fingerprint)) as store:
-        training = train_classifier(
-            examples, labelled.labels, setup.method, taxonomy=taxonomy, jobs=jobs, progress=progress, store=store
-        )
+        with refused_in_a_line():
+            training = train_classifier(
+                examples, labelled.labels, setup.method, taxonomy=taxonomy, jobs=jobs, progress=progress, store=store
+            )
         sharpness = fit_sharpness(training.held_out, labelled.y, labelled.clips)
         grouped = judge(labelled, training.held_out, taxonomy, sharpness)
         P = _naive_posteriors(examples, setup.method, training, jobs, progress, store) if reports else None
@@ -167,6 +170,17 @@ def train_on(
         made = (preparation, training.classifier, taxonomy, about, memory, sharpness)
         model = Model.of(name, setup.recipe, *made)
     return Trained(model, training, labelled, grouped, naive)
+
+
+@contextlib.contextmanager
+def refused_in_a_line() -> Iterator[None]:
+    """What a piece finds wrong with these examples becomes an error that a user can put right."""
+    try:
+        yield
+    except AudioclassError:
+        raise
+    except ValueError as error:
+        raise UsageError(f"cannot be trained so: {' '.join(str(error).split())}") from error
 
 
 def run_folder(cache: Path | None, stage: str, key: str) -> Path:

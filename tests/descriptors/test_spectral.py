@@ -64,7 +64,7 @@ def test_moments_of_a_quiet_tone_are_those_of_a_loud_one():
     ids=lambda piece: piece.name,
 )
 def test_silence_has_no_shape(descriptor):
-    np.testing.assert_allclose(descriptor.frames(Spectra(np.zeros(2000), FRAMING)), 0, atol=1e-5)
+    np.testing.assert_allclose(descriptor.frames(Spectra(np.zeros(2000), FRAMING)), 0, atol=1e-3)
 
 
 # --- moments

@@ -244,3 +244,8 @@ def test_weighed_groups_come_back_from_a_file(tmp_path):
     save_model(trained.model, tmp_path / "weighed.audioclass")
     X = trained.labelled.X
     assert np.array_equal(load_model(tmp_path / "weighed.audioclass").posteriors_of(X), trained.model.posteriors_of(X))
+
+
+def test_what_a_piece_refuses_is_one_line(tmp_path):
+    with pytest.raises(UsageError, match="cannot be trained so: K with its ridge has the eigenvalue"):
+        train_small(tmp_path, kernel="tanh:slope=1000.0")
