@@ -35,7 +35,8 @@ def test_the_list_for_programs_states_parameters(result):
     assert gaussian["parameters"][0]["search"] == [0.1, 20.0]
 
 
-def test_a_kind_without_pieces_has_only_its_heads(result):
+def test_a_kind_without_pieces_has_only_its_heads(result, monkeypatch):
+    monkeypatch.setenv("AUDIOCLASS_PLUGINS", "")
     assert result("plugins", "--kind", "embedding")[1].count("\n") == 1
 
 
