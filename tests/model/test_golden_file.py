@@ -10,8 +10,8 @@ from audioclass.engine.evaluating import evaluate_model
 from audioclass.engine.models import load_model
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-ROUNDING = 1e-6  # of posteriors from features that are at hand: other libraries add up in another order
-DRIFT = 1e-3  # from samples: resampling and transforms are theirs too
+ROUNDING = 1e-4  # of posteriors from features that are at hand: other libraries add up in another order
+DRIFT = 1e-2  # from samples: resampling and transforms are theirs too
 
 
 @pytest.fixture(scope="module")
