@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -76,6 +77,7 @@ def main() -> None:
     """The console script."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # a terminal without our letters still gets the rest
+    warnings.showwarning = lambda message, *_: screen.warn(str(message))
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()

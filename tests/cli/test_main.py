@@ -72,3 +72,9 @@ def test_a_terminal_without_our_letters_still_gets_the_rest():
     done = audioclass("plugins", "check", "linear", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert done.returncode == 0
     assert "\\u2713 K(X, X) is symmetric" in done.stdout
+
+
+def test_a_warning_is_one_line():
+    code = "import warnings, audioclass.cli as cli; cli.run = lambda _: warnings.warn('scores tell nothing') or 0; cli.main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "warning: scores tell nothing\n"
