@@ -75,6 +75,7 @@ def test_a_terminal_without_our_letters_still_gets_the_rest():
 
 
 def test_a_warning_is_one_line():
-    code = "import warnings, audioclass.cli as cli; cli.run = lambda _: warnings.warn('scores tell nothing') or 0; cli.main()"
+    warn = "warnings.warn('scores tell nothing')"
+    code = f"import warnings, audioclass.cli as cli; cli.run = lambda _: {warn} or 0; cli.main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == "warning: scores tell nothing\n"
