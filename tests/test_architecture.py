@@ -15,7 +15,7 @@ ROOMS = {
 }  # fmt: skip
 TABLE = (
     {"errors", "plain", "data", "markup"},
-    {"parameters", "problems", "taxonomy", "writing", "processes", "recordings"},
+    {"parameters", "problems", "taxonomy", "threads", "writing", "recordings"},
     {"cases"},
     {"contracts"},
     {"hookspecs"},
@@ -46,7 +46,7 @@ THIRD_PARTIES = {
     "extraction": {"joblib", "pyarrow"},
     "index": {"pyarrow", "duckdb"},
     "laboratory": {"matplotlib"},
-    "engine": {"threadpoolctl"},
+    "threads": {"threadpoolctl"},
     "estimator": {"sklearn"},
     "cli": {"typer", "rich"},
 }

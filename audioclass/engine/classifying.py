@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from audioclass.data import Block, Posteriors, Result
-from audioclass.engine.listening import DEFAULT_SMOOTHER, Listener, Reading, in_batches, one_thread
+from audioclass.engine.listening import DEFAULT_SMOOTHER, Listener, Reading, in_batches
 from audioclass.engine.models import DEFAULT_MODEL, load_model
 from audioclass.recordings import Progress
+from audioclass.threads import one_thread
 
 if TYPE_CHECKING:
     from audioclass.model.model import Model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from audioclass.contracts import SmoothsStreams
 from audioclass.data import Block, Features, Posteriors
 from audioclass.engine.choices import piece_of
 from audioclass.errors import UsageError
+from audioclass.threads import one_thread
 
 if TYPE_CHECKING:
     from audioclass.model.model import Model
@@ -164,12 +164,3 @@ def _together(chunks: list[Features]) -> Features:
 
 def _rows(features: Features, which: slice) -> Features:
     return replace(features, X=features.X[which], segments=features.segments[which])
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Linear algebra on one thread: sums in another order end in other digits."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield

@@ -23,6 +23,7 @@ from audioclass.learning.group_span import group_span_scores
 from audioclass.learning.store import Store, computed
 from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, FeatureMachine, Machine, Task
+from audioclass.threads import one_thread
 
 Progress = Callable[[int, int], None]  # items done, items in all
 ROWS_TOGETHER = 4096
@@ -46,6 +47,7 @@ class TrainedDichotomy:
     note: str = ""
 
 
+@one_thread()
 def train_dichotomies(
     dichotomies: Sequence[Dichotomy],
     examples: Examples,
@@ -159,6 +161,7 @@ def _run(
             progress(done, len(queue))
 
 
+@one_thread()
 def _answer(item: Any, examples: Examples, store: Store | None) -> list[Answer]:
     """One item of the queue, from the store where it was answered before; the same to the bit either way."""
     kept = computed(store, lambda: _key(item, examples), lambda: arrays_of(_fit(item, examples)))

@@ -16,6 +16,7 @@ from audioclass.learning.folds import fold_count, grouped_folds, trainable_folds
 from audioclass.learning.store import Store, computed
 from audioclass.parameters import parameter_values
 from audioclass.problems import FeatureMachine, LabelTask, Machine
+from audioclass.threads import one_thread
 
 IN_SAMPLE = "combined by its own training scores: a label has a single group"
 
@@ -30,6 +31,7 @@ class TrainedDirect:
     note: str = ""
 
 
+@one_thread()
 def train_direct(
     strategy: Any,
     examples: Examples,

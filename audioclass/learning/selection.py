@@ -22,6 +22,7 @@ from audioclass.learning.refinement import GroupJudge, as_unscaled, thin_feature
 from audioclass.problems import Dichotomy, Found, Trial
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
+from audioclass.threads import one_thread
 
 Progress = Callable[[int, int], None]  # searches done, searches in all
 CRule = Literal["searched", "joachims", "fixed"]
@@ -76,6 +77,7 @@ class Selected:
     value: float = math.nan
 
 
+@one_thread()
 def select(
     dichotomies: Sequence[Dichotomy],
     examples: Examples,
@@ -114,6 +116,7 @@ def _run(work: Iterator[tuple], count: int, jobs: int) -> Iterator[Selected]:
     return Parallel(n_jobs=jobs, return_as="generator")(delayed(_compete)(*item) for item in work)
 
 
+@one_thread()
 def _compete(
     problem: Problem, kernels: Sequence[Kernel], C: float, selection: Selection, statistics: dict[Any, np.ndarray]
 ) -> Selected:

@@ -20,6 +20,7 @@ from audioclass.learning.selection import Selected, Selection, select
 from audioclass.learning.store import Store
 from audioclass.problems import Dichotomy, FeatureMachine, Geometry, Machine, Plan
 from audioclass.taxonomy import Taxonomy
+from audioclass.threads import one_thread
 
 GEOMETRY_ROWS = 3000  # of the examples, spread over the labels: their centres need no more
 Progress = Callable[[str, int, int], None]  # what is being done, items done, items in all
@@ -56,6 +57,7 @@ class Training:
     notes: tuple[str, ...] = field(default=())
 
 
+@one_thread()
 def train_classifier(
     examples: Examples,
     labels: Sequence[str],
