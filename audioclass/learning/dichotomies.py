@@ -153,7 +153,7 @@ def _run(
     if jobs == 1 or len(queue) < 2:
         answers = (_answer(item, examples, store) for item in queue)
     else:
-        work = delayed(_answer)
+        work = delayed(_answer_apart)
         answers = Parallel(n_jobs=jobs, return_as="generator")(work(item, examples, store) for item in queue)
     for done, some in enumerate(answers, start=1):
         yield some
@@ -161,11 +161,16 @@ def _run(
             progress(done, len(queue))
 
 
-@one_thread()
 def _answer(item: Any, examples: Examples, store: Store | None) -> list[Answer]:
     """One item of the queue, from the store where it was answered before; the same to the bit either way."""
     kept = computed(store, lambda: _key(item, examples), lambda: arrays_of(_fit(item, examples)))
     return answers_of(kept)
+
+
+@one_thread()
+def _answer_apart(item: Any, examples: Examples, store: Store | None) -> list[Answer]:
+    """The same in a process of its own, which has its own threads."""
+    return _answer(item, examples, store)
 
 
 def _key(item: Any, examples: Examples) -> str:

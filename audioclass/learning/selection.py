@@ -113,10 +113,9 @@ def _run(work: Iterator[tuple], count: int, jobs: int) -> Iterator[Selected]:
     """The choices in order."""
     if jobs == 1 or count < 2:
         return (_compete(*item) for item in work)
-    return Parallel(n_jobs=jobs, return_as="generator")(delayed(_compete)(*item) for item in work)
+    return Parallel(n_jobs=jobs, return_as="generator")(delayed(_compete_apart)(*item) for item in work)
 
 
-@one_thread()
 def _compete(
     problem: Problem, kernels: Sequence[Kernel], C: float, selection: Selection, statistics: dict[Any, np.ndarray]
 ) -> Selected:
@@ -136,6 +135,12 @@ def _compete(
     for refine in (_weighed, _thinned):
         best = refine(problem, best, selection)
     return best
+
+
+@one_thread()
+def _compete_apart(*item: Any) -> Selected:
+    """The same in a process of its own, which has its own threads."""
+    return _compete(*item)
 
 
 def _weighed(problem: Problem, chosen: Selected, selection: Selection) -> Selected:
