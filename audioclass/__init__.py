@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` br
     from audioclass.errors import AudioclassError
     from audioclass.estimator import AudioclassClassifier
     from audioclass.hookspecs import hookimpl
-    from audioclass.parameters import check_parameters, parameter
+    from audioclass.parameters import component, parameter
     from audioclass.plugins.manager import plugin_manager
     from audioclass.taxonomy import Taxonomy
 
@@ -22,7 +22,7 @@ _HOMES = {
     "AudioclassClassifier": "estimator",
     "AudioclassError": "errors",
     "Taxonomy": "taxonomy",
-    "check_parameters": "parameters",
+    "component": "parameters",
     "classify": "engine.classifying",
     "extract": "engine",
     "hookimpl": "hookspecs",
@@ -35,8 +35,8 @@ __all__ = [
     "AudioclassClassifier",
     "AudioclassError",
     "Taxonomy",
-    "check_parameters",
     "classify",
+    "component",
     "extract",
     "hookimpl",
     "load_model",

@@ -1,6 +1,6 @@
-"""What a piece of each kind must do, and what it may do besides.
+"""What a component of each kind must do, and what it may do besides.
 
-A piece is a small frozen dataclass with a `name`; its fields are its parameters. The first Protocol of each kind is
+A component is a small frozen dataclass with a `name`; its fields are its parameters. The first Protocol of each kind is
 its contract; the Protocols named after an ability are optional, and who uses the ability asks with `isinstance`.
 Nothing here is inherited from: having the methods is enough. `audioclass.testing` holds every contract as a check.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from audioclass.cases.case import Case
+    from audioclass.criteria.problem import SelectionProblem
     from audioclass.data import Corpus, Framing, Posteriors, Result, Segment, Smoothed
     from audioclass.problems import (
         FeatureMachine,
@@ -37,7 +37,7 @@ Wants = Literal["gram", "entries", "features"]
 
 
 class Named(Protocol):
-    """Common to every piece: the name it is chosen by."""
+    """Common to every component: the name it is chosen by."""
 
     name: ClassVar[str]
 
@@ -313,7 +313,7 @@ class Criterion(Named, Protocol):
 
     better: ClassVar[Literal["lower", "higher"]]
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """The number; NaN where the case cannot be judged."""
 
 
@@ -321,7 +321,7 @@ class Criterion(Named, Protocol):
 class HasGradient(Protocol):
     """A criterion that can be climbed."""
 
-    def gradient(self, case: Case) -> Mapping[str, float]:
+    def gradient(self, case: SelectionProblem) -> Mapping[str, float]:
         """Its derivative by each kernel parameter in `case.gradients`, and by `C` where it depends on it."""
 
 

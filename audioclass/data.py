@@ -190,8 +190,8 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One labelled piece of a corpus; a whole recording where `end` is None.
+class Clip:
+    """One labelled stretch of a corpus; a whole recording where `end` is None.
 
     Entries of one `group` (a recording, a speaker) never stand on both sides of a fold.
     """
@@ -223,12 +223,12 @@ class Ignored:
 
 @dataclass(frozen=True)
 class Corpus:
-    """What a corpus reader found: entries, what it left out, and the names from root to leaf where there is a tree.
+    """What a corpus reader found: clips, what it left out, and the names from root to leaf where there is a tree.
 
     `about` is what the corpus says of itself (title, licence, source), `checksums` the SHA-256 that it states of files.
     """
 
-    entries: tuple[Entry, ...]
+    clips: tuple[Clip, ...]
     ignored: tuple[Ignored, ...] = ()
     paths: tuple[tuple[str, ...], ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
@@ -237,7 +237,7 @@ class Corpus:
     @property
     def labels(self) -> tuple[str, ...]:
         """Every label once, sorted: their fixed order from here on."""
-        return tuple(sorted({entry.label for entry in self.entries}))
+        return tuple(sorted({clip.label for clip in self.clips}))
 
 
 def _check_columns(values: np.ndarray, columns: Sequence[str], groups: Sequence[str]) -> None:

@@ -32,7 +32,7 @@ class CorpusError(AudioclassError):
 
 
 class ModelError(AudioclassError):
-    """A model file that is damaged, foreign or needs a piece that is not installed."""
+    """A model file that is damaged, foreign or needs a component that is not installed."""
 
 
 class PluginError(AudioclassError):

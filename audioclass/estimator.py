@@ -1,4 +1,4 @@
-"""A scikit-learn classifier over every strategy: calibrated posteriors, groups that never leak, pieces by name."""
+"""A scikit-learn classifier over every strategy: calibrated posteriors, groups that never leak, components by name."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from audioclass.engine.choices import Choices
-from audioclass.learning.examples import Examples
-from audioclass.learning.preparation import Preparation
-from audioclass.learning.training import Training, train_classifier
+from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.engine.config import Choices
 from audioclass.plugins.manager import plugin_manager
 from audioclass.taxonomy import Taxonomy
+from audioclass.training.examples import Examples
+from audioclass.training.train import Training, train_classifier
 
 
 class AudioclassClassifier(ClassifierMixin, BaseEstimator):
     """Machines of a strategy's plan, trained and calibrated together; a model trained here is `training_.classifier`.
 
-    Pieces are names (`"one_vs_one"`, `"gaussian:sigma=2"`) or objects. `feature_groups` names the group of each column:
+    Components are names (`"one_vs_one"`, `"gaussian:sigma=2"`) or objects. `feature_groups` names the group of each column:
     groups weigh alike in distances. `groups` given to `fit` stay together in every fold that calibrates. `predict` is
     the label of the largest posterior, unless the strategy decides otherwise (votes, the DAG, greedy paths do).
 
@@ -80,14 +80,14 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
         X = self._rows(X)
         if self.training_ is None:
             return np.repeat(self.classes_, len(X))
-        return self.classes_[self.training_.classifier.decide(self.preparation_.apply(X))]
+        return self.classes_[self.training_.classifier.decide(self.preprocessing_.apply(X))]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated posteriors, a column for each of `classes_`."""
         X = self._rows(X)
         if self.training_ is None:
             return np.ones((len(X), 1))
-        return self.training_.classifier.posteriors(self.preparation_.apply(X))
+        return self.training_.classifier.posteriors(self.preprocessing_.apply(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Logarithms of the posteriors, whose largest is the label; for two labels the difference of the two."""
@@ -99,15 +99,15 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
         self.training_: Training | None = None
         if len(self.classes_) < 2:
             return
-        self.preparation_ = Preparation.fit(X, self.feature_groups, self.normalisation)
-        examples = Examples.of(self.preparation_.apply(X), y, weights, groups)
+        self.preprocessing_ = Preprocessing.fit(X, self.feature_groups, self.normalisation)
+        examples = Examples.of(self.preprocessing_.apply(X), y, weights, groups)
         labels = [str(label) for label in self.classes_]
         self.training_ = train_classifier(examples, labels, method, taxonomy=self.taxonomy, jobs=self.n_jobs)
 
     def _choices(self) -> Choices:
-        pieces = ("strategy", "kernel", "trainer", "calibrator", "criterion", "search", "large", "C", "folds")
+        components = ("strategy", "kernel", "trainer", "calibrator", "criterion", "search", "large", "C", "folds")
         seed = 0 if self.random_state is None else int(self.random_state)
-        said = {name: getattr(self, name) for name in (*pieces, "normalisation", "weigh_groups")}
+        said = {name: getattr(self, name) for name in (*components, "normalisation", "weigh_groups")}
         return Choices(**said, seed=seed)
 
     def _rows(self, X: Any) -> np.ndarray:

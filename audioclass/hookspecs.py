@@ -99,7 +99,7 @@ def register_corpus_readers() -> list[type[CorpusReader]]:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of piece, as its hook states it: `kernel` is offered by `register_kernels` and must be a `Kernel`."""
+    """A kind of component, as its hook states it: `kernel` is offered by `register_kernels` and must be a `Kernel`."""
 
     name: str
     hook: str

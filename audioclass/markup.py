@@ -1,4 +1,4 @@
-"""Pieces of pages and drawings that stand by themselves: text made safe, elements, one page without a network."""
+"""Parts of pages and drawings that stand by themselves: text made safe, elements, one page without a network."""
 
 from __future__ import annotations
 

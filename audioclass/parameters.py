@@ -2,8 +2,9 @@
 
 That one statement serves validation, the command line, the searches and the documentation:
 
-    sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="distance at which it fades")
-    __post_init__ = check_parameters
+    @component
+    class Gaussian:
+        sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="distance at which it fades")
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 from audioclass.errors import UsageError, unknown_name
 
+T = TypeVar("T")
 Scale = Literal["linear", "log"]
 SCALARS = {"float": float, "int": int, "bool": bool, "str": str}
 
@@ -124,6 +126,23 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
+def component(cls: type[T]) -> type[T]:
+    """Make a class a component: a frozen dataclass whose parameters are checked whenever an instance is made.
+
+    A `__post_init__` of its own runs after the checks, on values that are in range.
+    """
+    finish = getattr(cls, "__post_init__", None)
+
+    def check(self: Any) -> None:
+        check_parameters(self)
+        if finish is not None:
+            finish(self)
+
+    cls.__post_init__ = check  # type: ignore[attr-defined]
+    return dataclass(frozen=True)(cls)
+
+
 @cache
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
     """The parameters of a class: the fields of its dataclass, in order."""
@@ -141,19 +160,19 @@ def parameters_of(cls: type) -> tuple[Parameter, ...]:
     )
 
 
-def check_parameters(piece: Any) -> None:
-    """Refuse values outside their range and keep the rest as plain ones; made to be a `__post_init__`."""
-    for parameter in parameters_of(type(piece)):
+def check_parameters(component: Any) -> None:
+    """Refuse values outside their range and keep the rest as plain ones."""
+    for parameter in parameters_of(type(component)):
         try:
-            value = parameter.accept(getattr(piece, parameter.name))
+            value = parameter.accept(getattr(component, parameter.name))
         except ValueError as error:
-            raise UsageError(f"{getattr(piece, 'name', type(piece).__name__)}: {error}") from error
-        object.__setattr__(piece, parameter.name, value)
+            raise UsageError(f"{getattr(component, 'name', type(component).__name__)}: {error}") from error
+        object.__setattr__(component, parameter.name, value)
 
 
-def parameter_values(piece: Any) -> dict[str, Any]:
-    """The parameters of a piece as plain values: what a model saves and `make` takes back."""
-    return {parameter.name: getattr(piece, parameter.name) for parameter in parameters_of(type(piece))}
+def parameter_values(component: Any) -> dict[str, Any]:
+    """The parameters of a component as plain values: what a model saves and `make` takes back."""
+    return {parameter.name: getattr(component, parameter.name) for parameter in parameters_of(type(component))}
 
 
 def make(cls: type, values: Mapping[str, Any]) -> Any:
@@ -165,9 +184,9 @@ def make(cls: type, values: Mapping[str, Any]) -> Any:
     missing = [name for name, parameter in known.items() if parameter.required and name not in values]
     if missing:
         raise UsageError(f"{cls.name}: parameter {missing[0]!r} must be given")
-    piece = cls(**values)
-    check_parameters(piece)  # a class that does not check itself is checked here
-    return piece
+    component = cls(**values)
+    check_parameters(component)  # a class that does not check itself is checked here
+    return component
 
 
 def parse_assignments(cls: type, texts: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is asked of the pieces that learn, and what they answer: plans, binary tasks and machines, searches."""
+"""What is asked of the components that learn, and what they answer: plans, binary tasks and machines, searches."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ import soundfile
 import soxr
 
 from audioclass.audio.blocks import read_blocks
-from audioclass.engine.classifying import hear
+from audioclass.classifier.model import Model
+from audioclass.engine.classifying import classify_recording
 from audioclass.engine.models import DEFAULT_MODEL, load_model
 from audioclass.extraction.extract import extract_features
-from audioclass.model.model import Model
 
 RATE = 16000
 OTHERS_SECONDS = 120.0
@@ -83,7 +83,9 @@ def extract_all(path: Path, model: Model) -> None:
 
 def costs(path: Path, model: Model, rounds: int) -> dict[str, list[float]]:
     """Seconds of extraction alone and of classification, taken in turn."""
-    return bench.interleaved(rounds, extract=lambda: extract_all(path, model), classify=lambda: hear(path, model))
+    return bench.interleaved(
+        rounds, extract=lambda: extract_all(path, model), classify=lambda: classify_recording(path, model)
+    )
 
 
 def silero_vad(path: Path) -> None:

@@ -24,18 +24,18 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import SVC
 
+from audioclass.classifier.bank import Bank
+from audioclass.classifier.grouped_distance import GroupedDistance
+from audioclass.classifier.normalisation import RankNormalisation
 from audioclass.engine import extract_many, load_recipe
-from audioclass.engine.choices import Choices
+from audioclass.engine.config import Choices
 from audioclass.kernels.gaussian import UnscaledGaussian
-from audioclass.learning.dichotomies import train_dichotomies
-from audioclass.learning.examples import Examples, Pieces
-from audioclass.learning.gram import GroupedDistance
-from audioclass.learning.machines import Bank
-from audioclass.learning.normalisation import RankNormalisation
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.strategies.temperature import log_loss
+from audioclass.training.dichotomies import train_dichotomies
+from audioclass.training.examples import Examples, FitOptions
 
 GAMMA, C = 0.5, 10.0
 KERNEL = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)
@@ -60,14 +60,14 @@ class Ours:
     def __init__(self, trainer: str = "svm", held_out: str = "auto", large: str | None = None) -> None:
         many = None if large is None else MANAGER.make("trainer", large)
         calibrator = MANAGER.make("calibrator", "platt")
-        self.pieces = Pieces(MANAGER.make("trainer", trainer), calibrator, held_out=held_out, large=many)
+        self.components = FitOptions(MANAGER.make("trainer", trainer), calibrator, held_out=held_out, large=many)
 
     def fit(self, split: Split) -> "Ours":
         n_labels = int(split.y.max()) + 1
         self.plan = OneVsOne().plan(list(map(str, range(n_labels))), None, None, None)
         n = len(self.plan.dichotomies)
         examples = Examples.of(split.X, split.y, groups=split.groups)
-        trained = train_dichotomies(self.plan.dichotomies, examples, [KERNEL] * n, [C] * n, self.pieces)
+        trained = train_dichotomies(self.plan.dichotomies, examples, [KERNEL] * n, [C] * n, self.components)
         self.calibrations = [result.calibration for result in trained]
         self.bank = Bank.of(split.X, [result.machine for result in trained], [KERNEL] * n).astype(np.float32)
         return self
@@ -75,7 +75,7 @@ class Ours:
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         scores = self.bank.scores(X.astype(np.float32, copy=False))
         columns = zip(scores.T, self.calibrations, strict=True)
-        probabilities = [self.pieces.calibrator.probabilities(column, fitted) for column, fitted in columns]
+        probabilities = [self.components.calibrator.probabilities(column, fitted) for column, fitted in columns]
         return OneVsOne().combine(self.plan, np.stack(probabilities, axis=1), scores, None, {})
 
 
@@ -104,8 +104,8 @@ def features(data: Path, recipe, every: int = 1) -> tuple[np.ndarray, ...]:
         rows = list(csv.DictReader(file))[::every]
     files = [folder / row["file"] for row in rows]
     with extract_many(files, recipe, jobs=2) as (_, outcomes):
-        entries = {outcome.path: outcome.entry for outcome in outcomes(None)}
-        parts = [entries[file].load(recipe).X for file in files]
+        clips = {outcome.path: outcome.cached for outcome in outcomes(None)}
+        parts = [clips[file].load(recipe).X for file in files]
     count = [len(part) for part in parts]
     labels = np.unique([row["label"] for row in rows], return_inverse=True)[1]
     folds, groups = np.array([int(row["fold"]) for row in rows]), np.array([row["group"] for row in rows])
@@ -225,8 +225,8 @@ def nystroem(X: np.ndarray, y: np.ndarray, folds: np.ndarray, sizes: tuple[int, 
 
 
 def _side_machine(examples: Examples, name: str):
-    pieces = Pieces(MANAGER.make("trainer", name), MANAGER.make("calibrator", "platt"), n_folds=2)
-    [trained] = train_dichotomies([Dichotomy((0,), (1,))], examples, [KERNEL], [C], pieces)
+    components = FitOptions(MANAGER.make("trainer", name), MANAGER.make("calibrator", "platt"), n_folds=2)
+    [trained] = train_dichotomies([Dichotomy((0,), (1,))], examples, [KERNEL], [C], components)
     return trained.machine
 
 

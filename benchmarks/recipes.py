@@ -12,9 +12,9 @@ import bench
 import numpy as np
 from sklearn.svm import SVC
 
+from audioclass.classifier.grouped_distance import GroupedDistance
+from audioclass.classifier.normalisation import RankNormalisation
 from audioclass.engine import extract_many, load_recipe
-from audioclass.learning.gram import GroupedDistance
-from audioclass.learning.normalisation import RankNormalisation
 
 GAMMA, C = 0.5, 10.0
 CORPORA = {"esc10": "fold", "fsdd": "group"}
@@ -31,8 +31,8 @@ def read_corpus(folder: Path, fold_column: str, quick: bool) -> tuple[list[Path]
 def features_of(files: list[Path], recipe, jobs: int) -> np.ndarray:
     """One row for each recording: all are shorter than a window."""
     with extract_many(files, recipe, jobs=jobs) as (_, outcomes):
-        entries = {outcome.path: outcome.entry for outcome in outcomes(None)}
-        return np.concatenate([entries[file].load(recipe).X[:1] for file in files])
+        clips = {outcome.path: outcome.cached for outcome in outcomes(None)}
+        return np.concatenate([clips[file].load(recipe).X[:1] for file in files])
 
 
 def fold_accuracy(X, y, groups, test: np.ndarray) -> float:

@@ -30,22 +30,22 @@ from recipes import features_of
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from audioclass.cases.case import Case
+from audioclass.classifier.normalisation import Standardisation
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.engine import load_recipe
 from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.statistics import squared_distance
-from audioclass.learning.dichotomies import train_dichotomies
-from audioclass.learning.error_factor import joachims_error_factor
-from audioclass.learning.examples import Examples, Pieces
-from audioclass.learning.folds import fold_count, grouped_folds
-from audioclass.learning.normalisation import Standardisation
-from audioclass.learning.selection import Selected, Selection, select
-from audioclass.learning.training import Method, assemble, plan_of
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.strategies.temperature import log_loss
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
+from audioclass.training.dichotomies import train_dichotomies
+from audioclass.training.error_factor import joachims_error_factor
+from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.folds import fold_count, grouped_folds
+from audioclass.training.selection import Selected, Selection, select
+from audioclass.training.train import Method, assemble, plan_of
 
 MANAGER = plugin_manager(installed=False)
 SIGMAS = np.geomspace(0.1, 20, 25)
@@ -96,10 +96,10 @@ def esc10_pair(data: Path) -> tuple[np.ndarray, np.ndarray]:
     return X[rows].astype(np.float64), np.where(y[rows] == pair[0], 1, -1)
 
 
-def case_of(X: np.ndarray, y: np.ndarray, S: np.ndarray, sigma: float, rule: str | float, folds) -> Case:
+def case_of(X: np.ndarray, y: np.ndarray, S: np.ndarray, sigma: float, rule: str | float, folds) -> SelectionProblem:
     kernel = Gaussian(sigma)
     C = joachims_error_factor(kernel, X) if rule == "joachims" else float(rule)
-    return Case(kernel.of(S), y, C, {}, {"sigma": sigma}, folds=folds, svm=SVM().fit, l2_svm=L2SVM().fit)
+    return SelectionProblem(kernel.of(S), y, C, {}, {"sigma": sigma}, folds=folds, svm=SVM().fit, l2_svm=L2SVM().fit)
 
 
 def honest_error(X: np.ndarray, y: np.ndarray, sigma: float, rule: str | float) -> float:
@@ -122,9 +122,9 @@ def sweep(name: str, X: np.ndarray, y: np.ndarray, rule: str, sigmas: np.ndarray
     values, seconds = {}, {}
     for criterion in criteria:
         bench.note(f"{name}, C = {rule}: {criterion}")
-        piece = MANAGER.make("criterion", criterion)
+        component = MANAGER.make("criterion", criterion)
         start = time.process_time()
-        values[criterion] = [piece.value(case_of(filled, y, S, sigma, rule, folds)) for sigma in sigmas]
+        values[criterion] = [component.value(case_of(filled, y, S, sigma, rule, folds)) for sigma in sigmas]
         seconds[criterion] = time.process_time() - start
     is_whole = not np.isnan(X).any()
     errors = values["exact_leave_one_out"] if is_whole else [honest_error(X, y, sigma, rule) for sigma in sigmas]
@@ -231,21 +231,21 @@ def judge_split(split, labels: list[str]) -> dict[str, tuple[float, float, float
     """Seconds, accuracy and log-loss on the rows left out, for each way to choose."""
     examples = Examples.of(split.X, split.y, groups=split.groups)
     strategy = MANAGER.make("strategy", "hybrid_dendrogram")
-    method = Method(strategy, (UnscaledGaussian(),), pieces("least_squares"))
+    method = Method(strategy, (UnscaledGaussian(),), components("least_squares"))
     plan = plan_of(examples, labels, method)
     results = {}
     for name, trainer, chosen, seconds in ways(examples, plan.dichotomies):
         kernels, Cs = [choice.kernel for choice in chosen], [choice.C for choice in chosen]
-        own = replace(method, pieces=pieces(trainer))
-        trained = train_dichotomies(plan.dichotomies, examples, kernels, Cs, own.pieces, everywhere=True)
+        own = replace(method, components=components(trainer))
+        trained = train_dichotomies(plan.dichotomies, examples, kernels, Cs, own.components, everywhere=True)
         P = assemble(examples, labels, own, plan, trained).classifier.posteriors(split.new)
         accuracy = float(np.mean(P.argmax(axis=1) == split.new_y))
         results[name] = (seconds, accuracy, log_loss(P, split.new_y, np.ones(len(P))))
     return results
 
 
-def pieces(trainer: str) -> Pieces:
-    return Pieces(MANAGER.make("trainer", trainer), MANAGER.make("calibrator", "platt"))
+def components(trainer: str) -> FitOptions:
+    return FitOptions(MANAGER.make("trainer", trainer), MANAGER.make("calibrator", "platt"))
 
 
 def trees(data: Path, name: str, every: int, n_splits: int | None) -> dict[str, float]:

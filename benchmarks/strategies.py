@@ -28,20 +28,20 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.svm import SVC
 
+from audioclass.classifier.classifier import Classifier
+from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine import load_recipe
 from audioclass.evaluation.calibration import Binning
 from audioclass.kernels.gaussian import UnscaledGaussian
-from audioclass.learning.classifier import Classifier
-from audioclass.learning.dichotomies import train_dichotomies
-from audioclass.learning.examples import Examples, Pieces
-from audioclass.learning.preparation import Preparation
-from audioclass.learning.training import Method, assemble, plan_of, train_classifier
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Plan
 from audioclass.strategies.coupling import couple_hastie_tibshirani, pair_matrix
 from audioclass.strategies.temperature import log_loss
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing.blobs import blobs
+from audioclass.training.dichotomies import train_dichotomies
+from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.train import Method, assemble, plan_of, train_classifier
 
 MANAGER = plugin_manager(installed=False)
 OUR_GAMMA, OUR_CS = 0.6, (10.0, 30.0, 100.0)
@@ -174,8 +174,8 @@ def splits(corpus: Corpus, recipe, quick: bool) -> Iterator[Split]:
     names, y = np.unique(corpus.labels, return_inverse=True)
     for fold in np.unique(corpus.folds)[: 1 if quick else None]:
         test = corpus.folds == fold
-        preparation = Preparation.fit(corpus.X[~test], recipe.groups)
-        train, new = preparation.apply(corpus.X[~test]), preparation.apply(corpus.X[test])
+        preprocessing = Preprocessing.fit(corpus.X[~test], recipe.groups)
+        train, new = preprocessing.apply(corpus.X[~test]), preprocessing.apply(corpus.X[test])
         yield Split(train, y[~test], corpus.groups[~test], new, y[test], tuple(map(str, names)))
 
 
@@ -186,10 +186,10 @@ def kernel_of(gamma: float) -> UnscaledGaussian:
     return UnscaledGaussian(sigma=(1 / (2 * gamma)) ** 0.5)
 
 
-def choose_error_factor(examples: Examples, names: tuple[str, ...], pieces: Pieces) -> float:
+def choose_error_factor(examples: Examples, names: tuple[str, ...], components: FitOptions) -> float:
     """The C of the lowest leave-group-out log-loss of one-vs-rest with a temperature."""
     strategy, kernels = MANAGER.make("strategy", "one_vs_rest_temperature"), (kernel_of(OUR_GAMMA),)
-    held_out = {c: train_classifier(examples, names, Method(strategy, kernels, pieces, c)).held_out for c in OUR_CS}
+    held_out = {c: train_classifier(examples, names, Method(strategy, kernels, components, c)).held_out for c in OUR_CS}
     return min(OUR_CS, key=lambda c: log_loss(held_out[c], examples.y))
 
 
@@ -211,14 +211,14 @@ class Workshop:
 
     def __init__(self, split: Split) -> None:
         self.names, self.examples = split.names, Examples.of(split.X, split.y, groups=split.groups)
-        self.pieces = Pieces(MANAGER.make("trainer", "least_squares"), MANAGER.make("calibrator", "platt"))
+        self.components = FitOptions(MANAGER.make("trainer", "least_squares"), MANAGER.make("calibrator", "platt"))
         self.kernel = kernel_of(OUR_GAMMA)
-        self.error_factor = choose_error_factor(self.examples, split.names, self.pieces)
+        self.error_factor = choose_error_factor(self.examples, split.names, self.components)
         self.known: dict[tuple, tuple] = {}
 
     def classifier(self, strategy, taxonomy: Taxonomy | None) -> tuple[Classifier, float]:
         """A trained classifier, and the seconds it would have taken by itself."""
-        method = Method(strategy, (self.kernel,), self.pieces, self.error_factor)
+        method = Method(strategy, (self.kernel,), self.components, self.error_factor)
         start = time.perf_counter()
         plan = plan_of(self.examples, self.names, method, taxonomy)
         planning = time.perf_counter() - start
@@ -231,7 +231,7 @@ class Workshop:
         if plan.dichotomies not in self.known:
             start, n = time.perf_counter(), len(plan.dichotomies)
             choices = [self.kernel] * n, [self.error_factor] * n
-            trained = train_dichotomies(plan.dichotomies, self.examples, *choices, self.pieces, everywhere=True)
+            trained = train_dichotomies(plan.dichotomies, self.examples, *choices, self.components, everywhere=True)
             self.known[plan.dichotomies] = trained, time.perf_counter() - start
         return self.known[plan.dichotomies]
 

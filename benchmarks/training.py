@@ -16,8 +16,8 @@ import bench
 import numpy as np
 
 from audioclass.data import Corpus
+from audioclass.engine.datasets import gather, load_corpus, tree_for
 from audioclass.engine.evaluating import Trial, folds_of
-from audioclass.engine.gathering import gather, load_corpus, tree_for
 from audioclass.engine.training import Setup, train_on
 
 FOLDS = {"esc10": "auto", "fsdd": "groups"}
@@ -29,9 +29,9 @@ def judge(data: Path, name: str, quick: bool) -> dict[str, float]:
     """Train on all folds but one and judge that one, for each; then time a model of all folds but one."""
     setup = Setup.of()
     read = load_corpus(data / "audio" / name, setup.manager)
-    read = replace(read, entries=read.entries[::QUICK]) if quick else read
+    read = replace(read, clips=read.clips[::QUICK]) if quick else read
     labelled = gather(read, setup.recipe, jobs=2, progress=say(name))
-    folds, tree = folds_of(labelled, FOLDS[name]), tree_for(Corpus(read.entries, paths=read.paths), labelled)
+    folds, tree = folds_of(labelled, FOLDS[name]), tree_for(Corpus(read.clips, paths=read.paths), labelled)
     with tempfile.TemporaryDirectory() as cache:
         judged = Trial(setup.guided_by(tree), tree, cache=Path(cache), progress=say(name)).judged(labelled, folds)
         known = labelled.take(np.flatnonzero(folds != folds[0]))

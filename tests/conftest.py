@@ -2,7 +2,7 @@ import pytest
 from environments import make_environment
 from trained import train_small, write_corpus, write_recipe
 
-from audioclass.model.saving import save_model
+from audioclass.classifier.saving import save_model
 from audioclass.plugins.manager import plugin_manager
 
 

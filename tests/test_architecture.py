@@ -11,17 +11,18 @@ import audioclass
 ROOT = Path(audioclass.__file__).parent
 ROOMS = {
     "descriptors", "pooling", "kernels", "trainers", "calibrators", "strategies", "criteria", "searches",
-    "smoothers", "exports", "corpora",
+    "smoothers", "formats", "corpora",
 }  # fmt: skip
 TABLE = (
     {"errors", "plain", "data", "markup"},
-    {"parameters", "problems", "taxonomy", "threads", "writing", "recordings"},
-    {"cases"},
-    {"contracts"},
-    {"hookspecs"},
+    {"parameters", "problems", "taxonomy", "threads", "numerics", "storage", "recordings"},
+    {"contracts", "trees"},
+    {"hookspecs", "run"},
     {*ROOMS, "audio", "evaluation"},
-    {"learning", "extraction", "segmentation", "reports"},
-    {"model", "index", "testing", "curation", "laboratory"},
+    {"extraction", "segmentation", "reports"},
+    {"classifier"},
+    {"training"},
+    {"testing", "curation", "laboratory"},
     {"plugins"},
     {"engine"},
     {"estimator"},
@@ -30,7 +31,6 @@ TABLE = (
 LEVELS = {name: level for level, names in enumerate(TABLE) for name in names}
 THIRD_PARTIES = {
     "data": {"pandas"},
-    "cases": {"scipy"},
     "hookspecs": {"pluggy"},
     "plugins": {"pluggy"},
     "audio": {"soundfile", "soxr", "av"},
@@ -38,13 +38,14 @@ THIRD_PARTIES = {
     "pooling": {"scipy"},
     "trainers": {"sklearn", "scipy"},
     "evaluation": {"scipy"},
-    "learning": {"sklearn", "scipy", "joblib"},
+    "training": {"sklearn", "scipy", "joblib"},
+    "numerics": {"scipy"},
+    "run": {"joblib"},
     "criteria": {"scipy"},
     "searches": {"scipy"},
     "smoothers": {"scipy"},
-    "exports": {"pyarrow"},
+    "formats": {"pyarrow"},
     "extraction": {"joblib", "pyarrow"},
-    "index": {"pyarrow", "duckdb"},
     "laboratory": {"matplotlib"},
     "threads": {"threadpoolctl"},
     "estimator": {"sklearn"},
@@ -67,7 +68,10 @@ def may_import(room: str, other: str) -> bool:
 def imported(path: Path) -> list[str]:
     """Every module that a file imports anywhere; relative imports are not used."""
     names = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if path.name == "contracts.py":  # the hints of a contract may name what a room holds
+        tree.body = [node for node in tree.body if not isinstance(node, ast.If)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
@@ -97,7 +101,7 @@ def test_every_file_is_in_the_table():
     assert {room_of(path) for path in FILES} <= set(LEVELS) | PUBLIC
 
 
-@pytest.mark.parametrize(("room", "other"), [("kernels", "trainers"), ("contracts", "plugins"), ("learning", "cli")])
+@pytest.mark.parametrize(("room", "other"), [("kernels", "trainers"), ("contracts", "plugins"), ("training", "cli")])
 def test_the_table_forbids_imports_across_and_downwards(room, other):
     assert not may_import(room, other)
     assert may_import("cli", room)

@@ -3,17 +3,17 @@
 import pytest
 
 from audioclass.plugins.manager import plugin_manager
-from audioclass.testing import check_piece
+from audioclass.testing import check_component
 
 MANAGER = plugin_manager()
 OFFERS = MANAGER.offers()
-# A piece that must be told something, such as a file, is checked by its own distribution, which knows what to tell it.
+# A component that must be told something, such as a file, is checked by its own distribution, which knows what to tell it.
 READY = [offer for offer in OFFERS if not any(parameter.required for parameter in offer.parameters)]
 
 
 @pytest.mark.parametrize("offer", READY, ids=[f"{offer.kind}-{offer.name}" for offer in READY])
 def test_piece_keeps_its_contract(offer):
-    check_piece(offer.kind, MANAGER.make(offer.kind, offer.name))
+    check_component(offer.kind, MANAGER.make(offer.kind, offer.name))
 
 
 def test_the_plugins_of_the_repository_are_installed():

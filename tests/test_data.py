@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audioclass.data import Block, Corpus, Entry, Features, Frames, Framing, Posteriors, Result, Segment
+from audioclass.data import Block, Clip, Corpus, Features, Frames, Framing, Posteriors, Result, Segment
 
 
 def test_arrays_cannot_be_changed_through_a_value():
@@ -32,9 +32,9 @@ def test_arrays_cannot_be_changed_through_a_value():
         (lambda: Posteriors(np.ones((1, 1)), ("a", "b"), (Segment(0, 1),)), "segments by labels"),
         (lambda: Result(("f",), (), np.empty((0, 1)), ("a",)), "1 files for 0 segments"),
         (lambda: Result((), (), np.empty((0, 2)), ("a",)), "must have"),
-        (lambda: Entry(Path("a.wav"), "a", 2.0, 1.0), "end 1.0 is before start 2.0"),
-        (lambda: Entry(Path("a.wav"), "a", -1.0), "start -1.0 must be"),
-        (lambda: Entry(Path("a.wav"), "a", weight=0.0), "weight=0.0 must be positive"),
+        (lambda: Clip(Path("a.wav"), "a", 2.0, 1.0), "end 1.0 is before start 2.0"),
+        (lambda: Clip(Path("a.wav"), "a", -1.0), "start -1.0 must be"),
+        (lambda: Clip(Path("a.wav"), "a", weight=0.0), "weight=0.0 must be positive"),
     ],
 )  # fmt: skip
 def test_wrong_values_are_refused(make, message):
@@ -48,7 +48,7 @@ def test_posterior_of_a_group_is_the_sum_over_its_labels():
 
 
 def test_labels_of_a_corpus_are_sorted():
-    corpus = Corpus((Entry(Path("1.wav"), "speech"), Entry(Path("2.wav"), "music"), Entry(Path("3.wav"), "speech")))
+    corpus = Corpus((Clip(Path("1.wav"), "speech"), Clip(Path("2.wav"), "music"), Clip(Path("3.wav"), "speech")))
     assert corpus.labels == ("music", "speech")
 
 

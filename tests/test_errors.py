@@ -30,5 +30,5 @@ def test_wrong_use_is_a_value_error_too():
 
 
 def test_a_line_lists_no_more_than_it_can_hold():
-    line = str(unknown_name("piece", "zzz", [f"name{i:02}" for i in range(30)]))
+    line = str(unknown_name("component", "zzz", [f"name{i:02}" for i in range(30)]))
     assert line.endswith("name18, name19, and 10 more")

@@ -30,12 +30,12 @@ def test_hook_is_documented_with_its_arguments(hook):
 def test_hook_has_a_contract_and_a_check(kind):
     assert hasattr(contracts, kind.contract)
     assert callable(getattr(testing, f"check_{kind.name}"))
-    assert testing.LAWS[kind.name]
+    assert testing.CHECKS[kind.name]
 
 
 def test_no_hook_is_missing():
     assert {kind.hook for kind in KINDS.values()} == set(HOOKS)
-    assert set(testing.LAWS) == set(KINDS)
+    assert set(testing.CHECKS) == set(KINDS)
 
 
 def test_kinds_that_one_option_chooses_share_their_names():

@@ -6,7 +6,7 @@ import pytest
 
 from audioclass.errors import UsageError
 from audioclass.parameters import (
-    check_parameters,
+    component,
     make,
     parameter,
     parameter_values,
@@ -15,9 +15,9 @@ from audioclass.parameters import (
 )
 
 
-@dataclass(frozen=True)
-class Piece:
-    name: ClassVar[str] = "piece"
+@component
+class Component:
+    name: ClassVar[str] = "component"
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="how wide")
     degree: int = parameter(2, low=1, high=9)
     share: float = parameter(0.5, low=0.0, below=1.0)
@@ -26,8 +26,6 @@ class Piece:
     lengths: tuple[float, ...] = (1.0, 2.0)
     limit: float | None = parameter(None, above=0.0)
 
-    __post_init__ = check_parameters
-
 
 @dataclass(frozen=True)
 class Careless:
@@ -35,7 +33,7 @@ class Careless:
     sigma: float = parameter(1.0, above=0.0)
 
 
-@dataclass(frozen=True)
+@component
 class Demanding:
     name: ClassVar[str] = "demanding"
     file: str = parameter(help="what to read")
@@ -44,7 +42,7 @@ class Demanding:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"sigma": -1.0}, r"piece: sigma=-1\.0 must be positive"),
+        ({"sigma": -1.0}, r"component: sigma=-1\.0 must be positive"),
         ({"sigma": 0}, "must be positive"),
         ({"sigma": float("nan")}, "sigma=nan must be finite"),
         ({"sigma": float("inf")}, "must be finite"),
@@ -58,18 +56,18 @@ class Demanding:
         ({"lengths": 3.0}, "lengths=3.0 must be a list of float"),
         ({"lengths": ["x"]}, "lengths='x' must be a float"),
         ({"limit": -2}, r"limit=-2\.0 must be positive"),
-        ({"sigm": 1.0}, "unknown parameter of piece 'sigm'; did you mean 'sigma'?"),
+        ({"sigm": 1.0}, "unknown parameter of component 'sigm'; did you mean 'sigma'?"),
     ],
     ids=lambda value: next(iter(value.items())) if isinstance(value, dict) else "",
 )
 def test_wrong_values_are_refused(values, message):
     with pytest.raises(UsageError, match=message):
-        make(Piece, values)
+        make(Component, values)
 
 
 def test_a_piece_checks_itself():
     with pytest.raises(ValueError, match="must be positive"):
-        Piece(sigma=-1)
+        Component(sigma=-1)
 
 
 def test_a_piece_that_does_not_is_checked_when_made():
@@ -83,12 +81,12 @@ def test_a_parameter_without_a_default_must_be_given():
 
 
 def test_values_become_plain_ones():
-    piece = Piece(sigma=np.float32(2), degree=np.int64(3), smooth=np.bool_(True), lengths=[1, 2])
-    assert parameter_values(piece) == {
+    component = Component(sigma=np.float32(2), degree=np.int64(3), smooth=np.bool_(True), lengths=[1, 2])
+    assert parameter_values(component) == {
         "sigma": 2.0, "degree": 3, "share": 0.5, "shape": "flat", "smooth": True, "lengths": (1.0, 2.0), "limit": None,
     }  # fmt: skip
-    assert type(piece.sigma) is float
-    assert type(piece.smooth) is bool
+    assert type(component.sigma) is float
+    assert type(component.smooth) is bool
 
 
 @pytest.mark.parametrize(
@@ -102,25 +100,25 @@ def test_values_become_plain_ones():
     ],
 )
 def test_typed_values_are_read(text, value):
-    assert parse_assignments(Piece, [text]) == value
+    assert parse_assignments(Component, [text]) == value
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("sigma", "'sigma' must be NAME=VALUE"),
-        ("sigma=wide", "piece: sigma='wide' must be a float"),
+        ("sigma=wide", "component: sigma='wide' must be a float"),
         ("sgma=2", "did you mean 'sigma'"),
         ("smooth=maybe", "must be a bool"),
     ],
 )
 def test_mistyped_values_are_refused(text, message):
     with pytest.raises(UsageError, match=message):
-        parse_assignments(Piece, [text])
+        parse_assignments(Component, [text])
 
 
 def test_one_statement_serves_validation_search_and_help():
-    sigma, degree, *_ = parameters_of(Piece)
+    sigma, degree, *_ = parameters_of(Component)
     assert (sigma.limits, sigma.searchable, sigma.scale, sigma.help) == ("positive", (0.1, 20.0), "log", "how wide")
     assert degree.searchable == (1, 9)
 

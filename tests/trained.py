@@ -6,7 +6,7 @@ import numpy as np
 import signals
 import soundfile
 
-from audioclass.engine.choices import Choices
+from audioclass.engine.config import Choices
 from audioclass.engine.training import Setup, Trained, train
 
 RECIPE = """

@@ -162,7 +162,7 @@ def _sound(source: Source, rate: int, channels: int, sample_type: str, size: int
 def _decoded(source: Source, channels: int, sample_type: str, size: int | None) -> Iterator[np.ndarray]:
     frame_size = channels * int(sample_type[-1])
     left, rest = math.inf if size is None else size, b""
-    while left > 0 and (data := source.piece(int(min(left, PIECE)))):
+    while left > 0 and (data := source.component(int(min(left, PIECE)))):
         left -= len(data)
         rest += data
         whole = len(rest) // frame_size * frame_size

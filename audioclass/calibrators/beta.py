@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,13 +16,13 @@ from audioclass.calibrators.logistic import (
 )
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters
+from audioclass.parameters import component
 
 if TYPE_CHECKING:
     from audioclass.contracts import Fitted
 
 
-@dataclass(frozen=True)
+@component
 class Beta:
     """A sigmoid with one slope for low scores (a) and one for high scores (b); Platt's where they are equal.
 
@@ -34,8 +33,6 @@ class Beta:
     """
 
     name: ClassVar[str] = "beta"
-
-    __post_init__ = check_parameters
 
     def fit(self, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Fitted:
         """`scale`, and `a`, `b` ≥ 0 and `c`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from audioclass.calibrators.examples import check_examples, side_weights, warn_o
 from audioclass.calibrators.logistic import falling_sigmoid
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters
+from audioclass.parameters import component
 
 if TYPE_CHECKING:
     from audioclass.contracts import Fitted
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 STEEPEST = 1e300  # a slope that JSON can hold and that makes a step of any score
 
 
-@dataclass(frozen=True)
+@component
 class GaussianModel:
     """A sigmoid through ½ at score 0, as steep as two Gaussians of one variance say; two means and a variance are all.
 
@@ -28,8 +27,6 @@ class GaussianModel:
     """
 
     name: ClassVar[str] = "gaussian"
-
-    __post_init__ = check_parameters
 
     def fit(self, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Fitted:
         """`slope` A = −(μ₊−μ₋)/s², s² = [Σ₊w(f−μ₊)² + Σ₋w(f−μ₋)²]/(Σw−2)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from audioclass.calibrators.examples import check_examples, has_order, side_weights, warn_of_order
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters
+from audioclass.parameters import component
 
 if TYPE_CHECKING:
     from audioclass.contracts import Fitted
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 EQUAL = 1 - 1e-12  # means this close are equal but for rounding
 
 
-@dataclass(frozen=True)
+@component
 class Isotonic:
     """Any rising map: a line from block to block of pooled scores, flat beyond the last; for a thousand scores or more.
 
@@ -30,8 +29,6 @@ class Isotonic:
     """
 
     name: ClassVar[str] = "isotonic"
-
-    __post_init__ = check_parameters
 
     def fit(self, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Fitted:
         """`scores` and `values`: the knots, one for each block, both rising."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from audioclass.calibrators.logistic import (
 )
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters
+from audioclass.parameters import component
 
 if TYPE_CHECKING:
     from audioclass.contracts import Fitted
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 TOGETHER = 1 << 13  # examples fitted at once: about what a processor's cache holds
 
 
-@dataclass(frozen=True)
+@component
 class Platt:
     """A sigmoid of the score; needs few examples and survives scores that are separated, constant or of one side.
 
@@ -36,8 +35,6 @@ class Platt:
     """
 
     name: ClassVar[str] = "platt"
-
-    __post_init__ = check_parameters
 
     def fit(self, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Fitted:
         """`slope` A ≤ 0 and `offset` B."""

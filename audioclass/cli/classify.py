@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from audioclass.engine.batches import Ledger, Outcome
-    from audioclass.engine.listening import Reading
+    from audioclass.engine.streaming import SegmentationOptions
 
 EXAMPLES = screen.examples(
     "audioclass classify talk.wav",
@@ -78,9 +78,9 @@ def classify(
     its reason and costs only itself; the exit code is then 1. Formats that cannot carry probabilities leave them out:
     audacity, dcase, elan, srt, textgrid and webvtt.
     """
-    from audioclass.engine.listening import Reading
+    from audioclass.engine.streaming import SegmentationOptions
 
-    reading = Reading(smooth, min_duration, threshold, windows)
+    reading = SegmentationOptions(smooth, min_duration, threshold, windows)
     if follow:
         _refuse_with("--follow", {"--format": format, "--output": output, "--report": report, "--resume": resume})
         _follow(paths, model, reading)
@@ -105,7 +105,7 @@ def _refuse_with(option: str, others: Mapping[str, object]) -> None:
 def _classify_all(
     paths: Sequence[Path],
     model: str,
-    reading: Reading,
+    reading: SegmentationOptions,
     export: Any,
     output: Path | None,
     jobs: int,
@@ -141,7 +141,7 @@ def _recordings(paths: Sequence[Path]) -> list[Path]:
 
 
 def _outcomes(
-    files: Sequence[Path], model: str, reading: Reading, jobs: int, ledger: Ledger | None, *, is_lined: bool
+    files: Sequence[Path], model: str, reading: SegmentationOptions, jobs: int, ledger: Ledger | None, *, is_lined: bool
 ) -> list[Outcome]:
     """What became of each file, in their order; what is printed as a line is kept no longer."""
     import os
@@ -161,11 +161,11 @@ def _outcomes(
     return [done[file] for file in files]
 
 
-def _follow(paths: Sequence[Path], model: str, reading: Reading) -> None:
+def _follow(paths: Sequence[Path], model: str, reading: SegmentationOptions) -> None:
     """Lines of a live stream, each flushed as soon as its segment is final."""
     from audioclass.audio.blocks import read_blocks
     from audioclass.engine.classifying import loaded
-    from audioclass.engine.listening import SHORT_BLOCK, lag, listen
+    from audioclass.engine.streaming import SHORT_BLOCK, lag, listen
     from audioclass.segmentation.results import result_of
 
     if [str(path) for path in paths] != ["-"]:
@@ -183,23 +183,23 @@ def _follow(paths: Sequence[Path], model: str, reading: Reading) -> None:
 
 
 def _classify_with_report(
-    paths: Sequence[Path], model: str, reading: Reading, report: Path, export: Any, output: Path | None
+    paths: Sequence[Path], model: str, reading: SegmentationOptions, report: Path, export: Any, output: Path | None
 ) -> None:
     from audioclass.engine.batches import Outcome
-    from audioclass.engine.classifying import hear, loaded
+    from audioclass.engine.classifying import classify_recording, loaded
     from audioclass.recordings import regular
-    from audioclass.reports.listening import audio_address
+    from audioclass.reports.audio import audio_address
     from audioclass.reports.recording import recording_page
-    from audioclass.writing import write_beside
+    from audioclass.storage import atomic_write
 
     file, *others = _recordings(paths)
     if others or str(file) == "-":
         raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
     with screen.progress(1) as show:
-        heard = hear(regular(file), loaded(model), reading, progress=show.inside, for_page=True)
+        heard = classify_recording(regular(file), loaded(model), reading, progress=show.inside, for_page=True)
     address = audio_address(file, report.resolve())
     title = f"{file.name}: {', '.join(sorted({s.label for s in heard.result.segments}))}"
-    write_beside(report, recording_page(heard.result, heard.windows, heard.envelope, audio=address, title=title))
+    atomic_write(report, recording_page(heard.result, heard.windows, heard.envelope, audio=address, title=title))
     outcome = Outcome(file, heard.result, seconds=heard.seconds)
     if export is not None:
         write_result(export, heard.result, output)

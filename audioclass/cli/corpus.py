@@ -82,7 +82,7 @@ def check(
 
 @app.command(epilog=screen.examples("audioclass corpus stats recordings/", "audioclass corpus stats a.csv --json"))
 def stats(path: Place, reader: Reader = None, settings: Settings = None, jobs: Jobs = 1, json: Json = False) -> None:
-    """Count entries, recordings, groups, seconds and folds of each label.
+    """Count clips, recordings, groups, seconds and folds of each label.
 
     A recording that cannot be read is listed and counts no seconds; the exit code is then 1.
     """
@@ -134,7 +134,7 @@ def split(
     layout, corpus = _read(path, reader, settings)
     made = split_corpus(corpus, folds, np.random.default_rng(seed))
     _write_manifest(made, output)
-    screen.note(f"{_found(path, layout, corpus)}; {folds} folds of {_fold_sizes(made)} entries")
+    screen.note(f"{_found(path, layout, corpus)}; {folds} folds of {_fold_sizes(made)} clips")
     if any(len(names) > 1 for names in corpus.paths):
         screen.note(f"a manifest holds no tree of labels: train with --taxonomy {path}")
 
@@ -142,7 +142,7 @@ def split(
 def _read(path: Path, reader: str | None, settings: Sequence[str] | None) -> tuple[str, Corpus]:
     """The name of the reader, and what it read."""
     from audioclass.corpora.choosing import choose_reader, read_corpus
-    from audioclass.engine.gathering import corpus_readers
+    from audioclass.engine.datasets import corpus_readers
     from audioclass.plugins.manager import plugin_manager
 
     chosen = choose_reader(path, corpus_readers(plugin_manager(), reader, settings or ()))
@@ -163,12 +163,12 @@ def _in_order(files: Sequence[Path], done: Iterable[Inspection], show: screen.Pr
 
 def _write_manifest(corpus: Corpus, output: Path) -> None:
     from audioclass.corpora.manifest import write_manifest
-    from audioclass.writing import opened_beside
+    from audioclass.storage import atomic_open
 
     if str(output) == "-":
         write_manifest(corpus, sys.stdout, Path())
         return
-    with opened_beside(output) as stream:
+    with atomic_open(output) as stream:
         write_manifest(corpus, stream, output.parent)
 
 
@@ -187,35 +187,33 @@ def _print_findings(findings: Sequence[Finding]) -> None:
 
 def _print_balance(balance: Balance) -> None:
     folds = list(balance.whole.folds)
-    columns = ("label", "entries", "share", "recordings", "groups", "seconds", *(f"fold {fold}" for fold in folds))
+    columns = ("label", "clips", "share", "recordings", "groups", "seconds", *(f"fold {fold}" for fold in folds))
     amounts = {**balance.labels, "all": balance.whole}
     screen.table(columns, [_row(label, amount, balance.whole, folds) for label, amount in amounts.items()])
 
 
 def _row(label: str, amount: Amount, whole: Amount, folds: Sequence[str]) -> tuple[str, ...]:
-    share = f"{100 * amount.entries / whole.entries:.1f} %"
-    counts = (str(amount.entries), share, str(amount.recordings), str(amount.groups), f"{amount.seconds:.1f}")
+    share = f"{100 * amount.clips / whole.clips:.1f} %"
+    counts = (str(amount.clips), share, str(amount.recordings), str(amount.groups), f"{amount.seconds:.1f}")
     return (label, *counts, *(str(amount.folds.get(fold, 0)) for fold in folds))
 
 
 def _found(path: Path, layout: str, corpus: Corpus) -> str:
-    files = len({entry.file for entry in corpus.entries})
+    files = len({clip.file for clip in corpus.clips})
     return (
-        f"{path}: read as {layout}; entries {len(corpus.entries)}, labels {len(corpus.labels)},"
+        f"{path}: read as {layout}; clips {len(corpus.clips)}, labels {len(corpus.labels)},"
         f" recordings {files}, ignored {len(corpus.ignored)}"
     )
 
 
 def _lengths(balance: Balance) -> str:
-    return (
-        f"entries last {balance.shortest:.2f} to {balance.longest:.2f} s, half of them at most {balance.median:.2f} s"
-    )
+    return f"clips last {balance.shortest:.2f} to {balance.longest:.2f} s, half of them at most {balance.median:.2f} s"
 
 
 def _fold_sizes(corpus: Corpus) -> str:
     counts: dict[str, int] = {}
-    for entry in corpus.entries:
-        counts[entry.fold] = counts.get(entry.fold, 0) + 1
+    for clip in corpus.clips:
+        counts[clip.fold] = counts.get(clip.fold, 0) + 1
     return ", ".join(str(counts[fold]) for fold in sorted(counts, key=int))
 
 
@@ -227,9 +225,9 @@ def _check_as_plain(
         "reader": layout,
         "about": dict(corpus.about),
         "labels": list(corpus.labels),
-        "entries": len(corpus.entries),
+        "clips": len(corpus.clips),
         "recordings": len(inspections),
-        "groups": len({entry.group for entry in corpus.entries}),
+        "groups": len({clip.group for clip in corpus.clips}),
         "seconds": sum(one.seconds for one in inspections.values()),
         "wrong": sum(finding.is_wrong for finding in findings),
         "findings": [dataclasses.asdict(finding) for finding in findings],

@@ -60,7 +60,7 @@ def evaluate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Judge a model on a corpus, or a way to train on grouped folds of one.
+    """CriterionObjective a model on a corpus, or a way to train on grouped folds of one.
 
     Measures are per recording and per window, with intervals drawn over groups. The exit code is 1 where a figure is
     not as good as was asked, or a recording could not be read.
@@ -100,7 +100,7 @@ def compare(
     json: Json = False,
 ) -> None:
     """Compare strategies, or models, on the same recordings and folds, with paired tests corrected for their number."""
-    from audioclass.model.saving import SUFFIX
+    from audioclass.classifier.saving import SUFFIX
 
     if report is not None:
         screen.check_place(report)
@@ -175,7 +175,7 @@ def _write_report(path: Path, evaluation: Evaluation, judged: Judged, paths: lis
     def link(clip: str) -> str:
         return relative_link(Path(clip.partition("#t=")[0]), path.resolve())
 
-    notes = {"corpus": str(paths[-1]), "recordings": str(len(set(judged.labelled.clips)))}
+    notes = {"corpus": str(paths[-1]), "recordings": str(len(set(judged.labelled.clip_names)))}
     if len(paths) == 2:
         notes["model"] = str(paths[0])
     elif judged.tree:
@@ -187,8 +187,8 @@ def _write_report(path: Path, evaluation: Evaluation, judged: Judged, paths: lis
 
 def _drawing(tree: str) -> str:
     """The picture of a tree from its text."""
-    from audioclass.learning.tree_drawing import draw_svg
-    from audioclass.learning.tree_reading import read_toml
+    from audioclass.trees.drawing import draw_svg
+    from audioclass.trees.reading import read_toml
 
     return draw_svg(read_toml(tree)) if tree else ""
 

@@ -33,12 +33,12 @@ def export_for(format: str | None, output: Path | None) -> Any:  # noqa: A002 (t
 
 def write_result(export: Any, result: Result, output: Path | None) -> None:
     """To a file that appears only when it is whole, or to standard output."""
-    from audioclass.writing import opened_beside
+    from audioclass.storage import atomic_open
 
     is_binary = getattr(export, "binary", False)
     if output is None or str(output) == "-":
         export.write(result, sys.stdout.buffer if is_binary else sys.stdout)
         return
-    with opened_beside(output, "wb" if is_binary else "w") as stream:
+    with atomic_open(output, "wb" if is_binary else "w") as stream:
         export.write(result, stream)
     screen.note(f"{output}: {len(result.segments)} segments as {export.name}")

@@ -15,7 +15,7 @@ from audioclass.cli.options import Json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from audioclass.extraction.batch import Outcome
+    from audioclass.extraction.batch import Extracted
     from audioclass.extraction.recipe import Recipe
 
 
@@ -50,7 +50,7 @@ def extract(
     with extract_many(paths, made, jobs=jobs, cache=False if no_cache else cache) as (files, outcomes):
         done = _collect(files, outcomes)
         _write(output, done, made)
-    failed = [outcome for outcome in done if outcome.entry is None]
+    failed = [outcome for outcome in done if outcome.cached is None]
     seconds = time.perf_counter() - start
     if json:
         screen.out_json(_as_plain(done, made, seconds))
@@ -80,7 +80,7 @@ def recipes(
     screen.table(("name", "rate", "window", "what it is for"), rows)
 
 
-def _collect(files: Sequence[Path], outcomes: Any) -> list[Outcome]:
+def _collect(files: Sequence[Path], outcomes: Any) -> list[Extracted]:
     """Every outcome, in the order of the files, with progress on a terminal."""
     with screen.progress(len(files)) as show:
         done = {}
@@ -90,7 +90,7 @@ def _collect(files: Sequence[Path], outcomes: Any) -> list[Outcome]:
     return [done[path] for path in files]
 
 
-def _write(output: Path | None, done: Sequence[Outcome], recipe: Recipe) -> None:
+def _write(output: Path | None, done: Sequence[Extracted], recipe: Recipe) -> None:
     from audioclass.extraction.tables import write_csv, write_table
 
     if output is None:
@@ -101,31 +101,31 @@ def _write(output: Path | None, done: Sequence[Outcome], recipe: Recipe) -> None
         screen.note(f"{output}: {write_table(output, done, recipe)} rows of {len(recipe.columns)} features")
 
 
-def _print_files(done: Sequence[Outcome]) -> None:
+def _print_files(done: Sequence[Extracted]) -> None:
     rows = [
-        (str(outcome.path), f"{outcome.entry.seconds:.2f}", str(outcome.entry.n_rows), str(outcome.entry.n_columns))
+        (str(outcome.path), f"{outcome.cached.seconds:.2f}", str(outcome.cached.n_rows), str(outcome.cached.n_columns))
         for outcome in done
-        if outcome.entry
+        if outcome.cached
     ]
     screen.table(("file", "seconds", "windows", "features"), rows)
 
 
-def _summary(done: Sequence[Outcome], seconds: float) -> str:
-    good = [outcome for outcome in done if outcome.entry]
-    audio = sum(outcome.entry.seconds for outcome in good)
-    fresh = sum(outcome.entry.seconds for outcome in good if not outcome.was_kept)
+def _summary(done: Sequence[Extracted], seconds: float) -> str:
+    good = [outcome for outcome in done if outcome.cached]
+    audio = sum(outcome.cached.seconds for outcome in good)
+    fresh = sum(outcome.cached.seconds for outcome in good if not outcome.was_kept)
     kept = sum(outcome.was_kept for outcome in good)
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     before = f" ({kept} kept from before)" if kept else ""
     return f"{len(good)} of {len(done)} recordings{before}, {audio:.0f} s of audio in {seconds:.1f} s{speed}"
 
 
-def _as_plain(done: Sequence[Outcome], recipe: Recipe, seconds: float) -> dict[str, Any]:
+def _as_plain(done: Sequence[Extracted], recipe: Recipe, seconds: float) -> dict[str, Any]:
     files = [
         {
             "file": str(outcome.path),
-            "seconds": outcome.entry.seconds if outcome.entry else None,
-            "windows": outcome.entry.n_rows if outcome.entry else None,
+            "seconds": outcome.cached.seconds if outcome.cached else None,
+            "windows": outcome.cached.n_rows if outcome.cached else None,
             "kept": outcome.was_kept,
             "reason": outcome.reason or None,
         }

@@ -63,9 +63,9 @@ class Data:
 
     def sides(self) -> Sides:
         """The two sides, prepared."""
+        from audioclass.classifier.preprocessing import NORMALISATIONS
         from audioclass.laboratory.sweeps import Sides
         from audioclass.laboratory.tables import read_table
-        from audioclass.learning.preparation import NORMALISATIONS
 
         if self.normalisation not in NORMALISATIONS:
             raise unknown_name("normalisation", self.normalisation, NORMALISATIONS)
@@ -104,11 +104,11 @@ class Outputs:
 
     def show(self, rows: Sequence[Mapping[str, Any]], everything: Any) -> None:
         """The rows as a table on the screen and as a file, or everything as JSON."""
-        from audioclass.writing import write_beside
+        from audioclass.storage import atomic_write
 
         if self.output is not None:
             is_json = self.output.suffix.lower() == ".json"
-            write_beside(self.output, _as_json(everything) if is_json else _as_csv(rows))
+            atomic_write(self.output, _as_json(everything) if is_json else _as_csv(rows))
         if self.json:
             screen.out_json(everything)
         elif self.output is None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from audioclass.data import Result
     from audioclass.engine.batches import Outcome
-    from audioclass.exports.rows import Row
+    from audioclass.formats.rows import Row
 
 COLUMNS = ("file", "start", "end", "label", "posterior", "second", "its posterior")
 
@@ -49,7 +49,7 @@ def print_lines(result: Result) -> None:
 
 
 def _fields(result: Result) -> Iterator[tuple[str, ...]]:
-    from audioclass.exports.rows import rows_of
+    from audioclass.formats.rows import rows_of
 
     for row in rows_of(result):
         posterior = "" if row.posterior is None else f"{row.posterior:.3f}"

@@ -12,11 +12,11 @@ from audioclass.cli.options import Gathering, Json, grouped
 from audioclass.errors import ModelError
 
 if TYPE_CHECKING:
-    from audioclass.model.model import Model
+    from audioclass.classifier.model import Model
 
 app = typer.Typer(
     name="model",
-    help="Look at a model file: what it knows, whether it still computes what it did, its card.",
+    help="Subsample at a model file: what it knows, whether it still computes what it did, its card.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -27,9 +27,9 @@ CALIBRATE_EXAMPLES = screen.examples("audioclass calibrate broadcast.audioclass 
 @app.command(epilog=screen.examples("audioclass model show birds.audioclass", "audioclass model show broadcast"))
 def show(model: ModelPath, json: Json = False) -> None:
     """Labels, tree, machines, report and provenance of a model."""
-    from audioclass.learning.tree_drawing import draw_lines
-    from audioclass.model.saving import manifest_of
-    from audioclass.model.trees import learnt_tree
+    from audioclass.classifier.saving import manifest_of
+    from audioclass.classifier.tree import learnt_tree
+    from audioclass.trees.drawing import draw_lines
 
     loaded = _load(model)
     if json:
@@ -44,8 +44,8 @@ def show(model: ModelPath, json: Json = False) -> None:
 @app.command(epilog=screen.examples("audioclass model verify birds.audioclass"))
 def verify(model: ModelPath, json: Json = False) -> None:
     """Recompute the golden posteriors: from a signal that we generate, through features, to the last digit."""
-    from audioclass.model.archive import naming
-    from audioclass.model.golden import TOLERANCE
+    from audioclass.classifier.archive import naming
+    from audioclass.classifier.golden import TOLERANCE
 
     loaded = _load(model, verify=False)
     with naming(Path(model)):
@@ -61,7 +61,7 @@ def verify(model: ModelPath, json: Json = False) -> None:
 @app.command(epilog=screen.examples("audioclass model card birds.audioclass > CARD.md"))
 def card(model: ModelPath) -> None:
     """A readable card in Markdown."""
-    from audioclass.model.card import card_of
+    from audioclass.classifier.card import card_of
 
     screen.out(card_of(_load(model)).rstrip())
 
@@ -80,8 +80,8 @@ def calibrate(
 
     Says what the log-loss on held-out groups was before, and is after.
     """
+    from audioclass.classifier.saving import SUFFIX, save_model
     from audioclass.engine import calibrating
-    from audioclass.model.saving import SUFFIX, save_model
 
     output = output or Path(f"{Path(model).stem}-calibrated{SUFFIX}")
     screen.check_place(output)

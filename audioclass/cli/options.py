@@ -71,7 +71,7 @@ def _option(*names: str, **said: Any) -> Any:
 
 @dataclass(frozen=True)
 class Method:
-    """How to train, but for the strategy: names of pieces, each `NAME` or `NAME:parameter=value,…`.
+    """How to train, but for the strategy: names of components, each `NAME` or `NAME:parameter=value,…`.
 
     A file may hold them too.
     """
@@ -111,8 +111,8 @@ class Method:
     ] = None
 
     def setup(self, **changes: Any) -> Setup:
-        """The pieces behind the options, some of them changed; a change to None is none."""
-        from audioclass.engine.choices import Choices
+        """The components behind the options, some of them changed; a change to None is none."""
+        from audioclass.engine.config import Choices
         from audioclass.engine.training import DEFAULT_RECIPE, Setup
 
         said = self.said() | {name: value for name, value in changes.items() if value is not None}

@@ -1,4 +1,4 @@
-"""`audioclass plugins`: what there is, what a piece can be told, writing, checking and mending plugins."""
+"""`audioclass plugins`: what there is, what a component can be told, writing, checking and mending plugins."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ def _known_names(incomplete: str) -> list[str]:
 
 
 Kind = Annotated[
-    str | None, typer.Option("--kind", help="Only pieces of this kind, such as kernel.", autocompletion=_known_kinds)
+    str | None,
+    typer.Option("--kind", help="Only components of this kind, such as kernel.", autocompletion=_known_kinds),
 ]
-Name = Annotated[str, typer.Argument(help="Name of a piece.", show_default=False, autocompletion=_known_names)]
+Name = Annotated[str, typer.Argument(help="Name of a component.", show_default=False, autocompletion=_known_names)]
 Strict = Annotated[
     bool, typer.Option("--strict", envvar="AUDIOCLASS_STRICT", help="Fail if any plugin is in quarantine.")
 ]
@@ -51,7 +52,7 @@ Strict = Annotated[
 
 @app.callback(invoke_without_command=True)
 def list_plugins(context: typer.Context, kind: Kind = None, json: Json = False, strict: Strict = False) -> None:
-    """List every piece on offer: built in, and installed with pip."""
+    """List every component on offer: built in, and installed with pip."""
     if context.invoked_subcommand:
         return
     manager = _manager(strict)
@@ -66,7 +67,7 @@ def list_plugins(context: typer.Context, kind: Kind = None, json: Json = False, 
 
 @app.command(epilog=screen.examples("audioclass plugins show gaussian", "audioclass plugins show svm --kind trainer"))
 def show(name: Name, kind: Kind = None, json: Json = False) -> None:
-    """Show a piece and its parameters.
+    """Show a component and its parameters.
 
     Each parameter stands with its range, the interval that searches walk, and what it means.
     """
@@ -91,13 +92,13 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
     )
 )
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the piece and of the new folder.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="Name of the component and of the new folder.", show_default=False)],
     kind: Annotated[str, typer.Option("--kind", help="What to write.", autocompletion=_known_kinds)],
     directory: Annotated[Path, typer.Option("--directory", help="Where to write the folder.")] = Path(),
 ) -> None:
     """Write a new plugin that works as it is.
 
-    A complete distribution: a working piece, its tests, manifest, packaging and README. Needs no network.
+    A complete distribution: a working component, its tests, manifest, packaging and README. Needs no network.
     """
     from audioclass.plugins.scaffold import write_plugin
 
@@ -113,7 +114,7 @@ def new(
 )
 def check(
     what: Annotated[
-        str, typer.Argument(metavar="NAME|PATH", help="A piece, a distribution, or a folder or module on disk.")
+        str, typer.Argument(metavar="NAME|PATH", help="A component, a distribution, or a folder or module on disk.")
     ],
     kind: Kind = None,
     settings: Annotated[
@@ -121,7 +122,7 @@ def check(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Run the contract of a piece.
+    """Run the contract of a component.
 
     Prints every law of the contract, those that hold and those that do not; exit code 1 if one is broken.
     """
@@ -132,9 +133,9 @@ def check(
     if json:
         screen.out_json(judged)
     else:
-        for piece in judged:
-            _print_verdicts(piece)
-    raise typer.Exit(1 if any(law["broken"] for piece in judged for law in piece["laws"]) else 0)
+        for component in judged:
+            _print_verdicts(component)
+    raise typer.Exit(1 if any(law["broken"] for component in judged for law in component["laws"]) else 0)
 
 
 @app.command(epilog=screen.examples("audioclass plugins manifest ./my-kernel"))
@@ -223,11 +224,15 @@ def _as_plain(offer: Offer) -> dict[str, Any]:
     return {**vars(offer), "parameters": parameters}
 
 
-def _print_verdicts(piece: dict[str, Any]) -> None:
-    broken = sum(bool(law["broken"]) for law in piece["laws"])
-    state = f"breaks {broken} of {len(piece['laws'])} laws" if broken else f"keeps all {len(piece['laws'])} laws"
-    screen.out(f"{_words(piece['kind'])} {piece['name']} ({piece['distribution']} {piece['version']}): {state}")
-    for law in piece["laws"]:
+def _print_verdicts(component: dict[str, Any]) -> None:
+    broken = sum(bool(law["broken"]) for law in component["laws"])
+    state = (
+        f"breaks {broken} of {len(component['laws'])} laws" if broken else f"keeps all {len(component['laws'])} laws"
+    )
+    screen.out(
+        f"{_words(component['kind'])} {component['name']} ({component['distribution']} {component['version']}): {state}"
+    )
+    for law in component["laws"]:
         screen.out(f"  {'✗' if law['broken'] else '✓'} {law['sentence']}")
         if law["broken"]:
             screen.out(f"    {law['broken']}")

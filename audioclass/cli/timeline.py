@@ -14,8 +14,8 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from audioclass.data import Result
-from audioclass.exports.rows import Row, Track, tracks_of
-from audioclass.exports.texts import one_line
+from audioclass.formats.rows import Row, Track, tracks_of
+from audioclass.formats.texts import one_line
 from audioclass.reports.recording import clock
 
 COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999")  # Okabe and Ito

@@ -53,7 +53,7 @@ def train(
     were held out say of the model, beside what a split that leaks would claim. A run that was killed goes on where it
     stopped when it is started again.
     """
-    from audioclass.model.saving import SUFFIX, save_model
+    from audioclass.classifier.saving import SUFFIX, save_model
 
     output = output or Path(f"{_named_after(corpus)}{SUFFIX}")
     screen.check_place(output)
@@ -111,8 +111,8 @@ def _show(trained: Trained) -> None:
 
 def _show_nodes(trained: Trained) -> None:
     """The tree with what was chosen at each node, or a table of the machines where there is no tree."""
-    from audioclass.learning.tree_drawing import draw_lines
-    from audioclass.model.trees import learnt_tree
+    from audioclass.classifier.tree import learnt_tree
+    from audioclass.trees.drawing import draw_lines
 
     tree = learnt_tree(trained.model)
     if tree is not None:

@@ -1,1 +1,1 @@
-"""A path → labelled entries: one layout per file, each offered through the hook of corpus readers."""
+"""A path → labelled clips: one layout per file, each offered through the hook of corpus readers."""

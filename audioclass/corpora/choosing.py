@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from audioclass.contracts import CorpusReader, StatesGenerality
-from audioclass.data import Corpus, Entry
+from audioclass.data import Clip, Corpus
 from audioclass.errors import CorpusError, UsageError
 from audioclass.recordings import ABSENT, irregularity
 
@@ -17,10 +17,10 @@ from audioclass.recordings import ABSENT, irregularity
 def read_corpus(path: Path, readers: Sequence[CorpusReader]) -> Corpus:
     """The corpus at a path, by the reader whose layout it has; groups that share a recording are one group."""
     corpus = choose_reader(path, readers).read(path)
-    if not corpus.entries:
+    if not corpus.clips:
         first = next((f", such as {one.file}: {one.reason}" for one in corpus.ignored), "")
         raise CorpusError(f"{path}: no labelled recording; {len(corpus.ignored)} files ignored{first}")
-    return replace(corpus, entries=with_joined_groups(corpus.entries))
+    return replace(corpus, clips=with_joined_groups(corpus.clips))
 
 
 def choose_reader(path: Path, readers: Sequence[CorpusReader]) -> CorpusReader:
@@ -47,17 +47,17 @@ def generality(reader: CorpusReader) -> int:
     return reader.generality if isinstance(reader, StatesGenerality) else 0
 
 
-def with_joined_groups(entries: Sequence[Entry]) -> tuple[Entry, ...]:
-    """The same entries, in which groups that share a recording have the name of the first of them.
+def with_joined_groups(clips: Sequence[Clip]) -> tuple[Clip, ...]:
+    """The same clips, in which groups that share a recording have the name of the first of them.
 
     A recording of two speakers makes one group of both: else its windows could stand on both sides of a fold.
     """
     leaders: dict[str, str] = {}
     groups: dict[Path, str] = {}
-    for entry in entries:
-        first = _leader(leaders, groups.setdefault(entry.file, entry.group))
-        leaders[_leader(leaders, entry.group)] = first
-    return tuple(replace(entry, group=_leader(leaders, entry.group)) for entry in entries)
+    for clip in clips:
+        first = _leader(leaders, groups.setdefault(clip.file, clip.group))
+        leaders[_leader(leaders, clip.group)] = first
+    return tuple(replace(clip, group=_leader(leaders, clip.group)) for clip in clips)
 
 
 def _leader(leaders: dict[str, str], group: str) -> str:

@@ -13,7 +13,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,9 +21,10 @@ from audioclass.contracts import CorpusReader
 from audioclass.corpora.examples import write_tone
 from audioclass.corpora.manifest import read_manifest
 from audioclass.corpora.texts import read_text, shown
-from audioclass.data import Corpus, Entry, Ignored
+from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, did_you_mean, unknown_name
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.recordings import ABSENT, irregularity
 from audioclass.taxonomy import Taxonomy
 
@@ -33,7 +34,7 @@ KEYS = (*TEXTS, "folds", "checksums")
 CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True)
+@component
 class CorpusFolder:
     """A folder with segments.csv and, where wanted, taxonomy.toml and corpus.toml."""
 
@@ -49,7 +50,7 @@ class CorpusFolder:
         if irregularity(path / ABOUT) == ABSENT:
             return corpus
         said = _read_about(path / ABOUT)
-        _check_folds(path / ABOUT, said.get("folds"), corpus.entries)
+        _check_folds(path / ABOUT, said.get("folds"), corpus.clips)
         checksums = {path / os.path.normpath(file): digest for file, digest in said.get("checksums", {}).items()}
         return replace(corpus, about={key: said[key] for key in TEXTS if key in said}, checksums=checksums)
 
@@ -72,16 +73,14 @@ def register_corpus_readers() -> list[type[CorpusReader]]:
 
 
 def _with_tree(corpus: Corpus, path: Path) -> Corpus:
-    """The corpus with its labels placed in the tree; a label of the tree without an entry is left out of it."""
+    """The corpus with its labels placed in the tree; a label of the tree without a clip is left out of it."""
     if irregularity(path) == ABSENT:
         return corpus
     taxonomy = Taxonomy.read(path)
     for label in corpus.labels:
         if label not in taxonomy.labels:
             raise CorpusError(f"{path}: label {label!r} is not in it{did_you_mean(label, taxonomy.labels)}")
-    missing = [
-        Ignored(path, f"label {label!r} has no entry") for label in taxonomy.labels if label not in corpus.labels
-    ]
+    missing = [Ignored(path, f"label {label!r} has no clip") for label in taxonomy.labels if label not in corpus.labels]
     paths = tuple(taxonomy.path(label) for label in taxonomy.labels if label in corpus.labels)
     return replace(corpus, ignored=(*corpus.ignored, *missing), paths=paths)
 
@@ -109,8 +108,8 @@ def _check_checksums(path: Path, checksums: Any) -> None:
             raise CorpusError(f"{path}: checksum of {shown(file)} must be the 64 hexadecimal digits of a SHA-256")
 
 
-def _check_folds(path: Path, said: Any, entries: Sequence[Entry]) -> None:
-    folds = {entry.fold for entry in entries} - {""}
+def _check_folds(path: Path, said: Any, clips: Sequence[Clip]) -> None:
+    folds = {clip.fold for clip in clips} - {""}
     if said is None:
         return
     if isinstance(said, bool) or not isinstance(said, int) or said < 2:

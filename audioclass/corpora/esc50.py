@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,23 +9,22 @@ from audioclass.contracts import CorpusReader
 from audioclass.corpora.examples import write_tone
 from audioclass.corpora.tables import Row, has_columns, read_rows
 from audioclass.corpora.texts import label_of, shown
-from audioclass.data import Corpus, Entry, Ignored
+from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.recordings import irregularity
 
 TABLE = Path("meta", "esc50.csv")
 COLUMNS = ("filename", "fold", "category", "esc10", "src_file")
 
 
-@dataclass(frozen=True)
+@component
 class Esc50:
     """ESC-50 as published: meta/esc50.csv and audio/, or only its ESC-10 part."""
 
     name: ClassVar[str] = "esc50"
     esc10: bool = parameter(False, help="only the ten labels of ESC-10")
-    __post_init__ = check_parameters
 
     def matches(self, path: Path) -> bool:
         """By the table and its columns."""
@@ -35,11 +33,11 @@ class Esc50:
     def read(self, path: Path) -> Corpus:
         """Entries in the order of the table; clips that are not there are ignored."""
         rows = [row for row in read_rows(path / TABLE, COLUMNS) if not self.esc10 or _is_esc10(row)]
-        entries = [_entry(row, path / "audio") for row in rows]
-        reasons = [irregularity(entry.file) for entry in entries]
-        pairs = list(zip(entries, reasons, strict=True))
-        ignored = tuple(Ignored(entry.file, reason) for entry, reason in pairs if reason)
-        return Corpus(tuple(entry for entry, reason in pairs if not reason), ignored)
+        clips = [_clip(row, path / "audio") for row in rows]
+        reasons = [irregularity(clip.file) for clip in clips]
+        pairs = list(zip(clips, reasons, strict=True))
+        ignored = tuple(Ignored(clip.file, reason) for clip, reason in pairs if reason)
+        return Corpus(tuple(clip for clip, reason in pairs if not reason), ignored)
 
     def example(self, folder: Path) -> Path:
         """Four clips of two labels from three sources."""
@@ -67,9 +65,9 @@ def _is_esc10(row: Row) -> bool:
     return said == "true"
 
 
-def _entry(row: Row, folder: Path) -> Entry:
+def _clip(row: Row, folder: Path) -> Clip:
     name = row.get("filename")
     if not name or Path(name).name != name:
         raise CorpusError(f"{row.where}: filename {shown(name)} must be the name of a file in audio/")
     label = label_of(row.where, row.get("category"))
-    return Entry(folder / name, label, group=row.get("src_file") or name, fold=row.get("fold"))
+    return Clip(folder / name, label, group=row.get("src_file") or name, fold=row.get("fold"))

@@ -4,7 +4,7 @@
     corpus/animal/cat/2.wav
     corpus/engine/3.wav
 
-Hidden files and folders do not count; linked folders do. The group of an entry is its recording, unless `group` finds
+Hidden files and folders do not count; linked folders do. The group of a clip is its recording, unless `group` finds
 another in the recording's path, such as the speaker at the beginning of its name: `group='([a-z]+)_[0-9]+[.]wav'`.
 """
 
@@ -20,15 +20,15 @@ from typing import ClassVar
 from audioclass.contracts import CorpusReader
 from audioclass.corpora.examples import write_tone
 from audioclass.corpora.texts import label_of
-from audioclass.data import Corpus, Entry, Ignored
+from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, UsageError
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.recordings import FOLDER, irregularity, is_recording
 from audioclass.taxonomy import DEEPEST, Taxonomy
 
 
-@dataclass(frozen=True)
+@component
 class Folders:
     """A folder for each label with its recordings in it; folders in folders are the taxonomy."""
 
@@ -38,7 +38,6 @@ class Folders:
 
     def __post_init__(self) -> None:
         """Refuse what is no regular expression."""
-        check_parameters(self)
         try:
             re.compile(self.group)
         except re.error as error:
@@ -54,7 +53,7 @@ class Folders:
         """Entries by label folder and name; what lies in no label folder is ignored."""
         if irregularity(path) != FOLDER:
             raise CorpusError(f"{path}: not a folder")
-        entries: list[Entry] = []
+        clips: list[Clip] = []
         ignored: list[Ignored] = []
         walked = list(_walk(path))
         labels = _labels(walked)
@@ -63,14 +62,14 @@ class Folders:
                 if reason := _misplaced(folder, labels) or _unsuitable(file):
                     ignored.append(Ignored(file, reason))
                 else:
-                    entries.append(self._entry(path, file))
-        return Corpus(tuple(entries), tuple(ignored), _paths(path, labels))
+                    clips.append(self._clip(path, file))
+        return Corpus(tuple(clips), tuple(ignored), _paths(path, labels))
 
-    def _entry(self, root: Path, file: Path) -> Entry:
+    def _clip(self, root: Path, file: Path) -> Clip:
         name = file.relative_to(root).as_posix()
         found = re.search(self.group, name) if self.group else None
         group = (found[1] if found.re.groups else found[0]) if found else ""
-        return Entry(file, label_of(str(file.parent), file.parent.name), group=group or name)
+        return Clip(file, label_of(str(file.parent), file.parent.name), group=group or name)
 
     def example(self, folder: Path) -> Path:
         """Two labels in a group and one beside it."""
@@ -112,11 +111,11 @@ def _walk(path: Path, parts: tuple[str, ...] = (), above: tuple[str, ...] = ()) 
 def _listed(path: Path) -> tuple[list[str], tuple[str, ...]]:
     """Names of folders and of files, sorted; none where the folder cannot be read."""
     try:
-        found = [entry for entry in os.scandir(path) if not entry.name.startswith(".")]
+        found = [clip for clip in os.scandir(path) if not clip.name.startswith(".")]
     except OSError:
         return [], ()
-    folders = {entry.name for entry in found if entry.is_dir()}
-    return sorted(folders), tuple(sorted({entry.name for entry in found} - folders))
+    folders = {clip.name for clip in found if clip.is_dir()}
+    return sorted(folders), tuple(sorted({clip.name for clip in found} - folders))
 
 
 def _labels(walked: Sequence[_Folder]) -> set[tuple[str, ...]]:

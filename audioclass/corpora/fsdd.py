@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from audioclass.contracts import CorpusReader
 from audioclass.corpora.examples import write_tone
-from audioclass.data import Corpus, Entry, Ignored
+from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.recordings import FOLDER, irregularity
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 NAME = re.compile(r"(?P<digit>[0-9])_(?P<speaker>[^_.]+)_(?P<index>[0-9]+)\.(?:wav|flac)")
 
 
-@dataclass(frozen=True)
+@component
 class SpokenDigits:
     """The Free Spoken Digit Dataset: recordings/{digit}_{speaker}_{index}.wav."""
 
@@ -39,8 +39,8 @@ class SpokenDigits:
             raise CorpusError(f"{path / 'recordings'}: no folder with files in it")
         files = [path / "recordings" / name for name in sorted(names, key=_order)]
         reasons = {file: _reason(file) for file in files}
-        entries = tuple(_entry(file) for file in files if not reasons[file])
-        return Corpus(entries, tuple(Ignored(file, reasons[file]) for file in files if reasons[file]))
+        clips = tuple(_clip(file) for file in files if not reasons[file])
+        return Corpus(clips, tuple(Ignored(file, reasons[file]) for file in files if reasons[file]))
 
     def example(self, folder: Path) -> Path:
         """Two digits of two speakers."""
@@ -60,7 +60,7 @@ def _names(folder: Path) -> list[str]:
     if irregularity(folder) != FOLDER:
         return []
     try:
-        return [entry.name for entry in os.scandir(folder) if not entry.name.startswith(".")]
+        return [clip.name for clip in os.scandir(folder) if not clip.name.startswith(".")]
     except OSError:
         return []
 
@@ -74,6 +74,6 @@ def _reason(file: Path) -> str:
     return irregularity(file) if NAME.fullmatch(file.name) else "not named {digit}_{speaker}_{index}.wav"
 
 
-def _entry(file: Path) -> Entry:
+def _clip(file: Path) -> Clip:
     found = NAME.fullmatch(file.name)
-    return Entry(file, DIGITS[int(found["digit"])], group=found["speaker"])
+    return Clip(file, DIGITS[int(found["digit"])], group=found["speaker"])

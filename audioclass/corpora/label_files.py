@@ -3,7 +3,7 @@
 A label file belongs to the recording whose name it begins with: `a.wav` has `a.TextGrid`, `a.txt` or
 `a.Table.1.selections.txt`. Where the lines of a file name recordings themselves (RTTM, `Begin File` of Raven, `file` of
 CSV), each goes to the one of that name in the same folder. Of a recording with labels in several formats those of the
-first in the order above are taken. The group of an entry is its recording.
+first in the order above are taken. The group of a clip is its recording.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from audioclass.corpora import audacity, csv, raven, rttm, textgrid
 from audioclass.corpora.beside import NOBODY, Place, in_order, places
 from audioclass.corpora.examples import write_tone
 from audioclass.corpora.marks import Marks
-from audioclass.data import Corpus, Entry, Ignored, Segment
+from audioclass.data import Clip, Corpus, Ignored, Segment
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.recordings import FOLDER, irregularity
 
 
-@dataclass(frozen=True)
+@component
 class LabelFiles:
     """Recordings with a label file of the same name beside each: .TextGrid, .rttm, .txt (Raven, Audacity) or .csv."""
 
@@ -33,7 +33,6 @@ class LabelFiles:
     generality: ClassVar[int] = 1
     tier: str = parameter("", help="tier of a TextGrid to read; empty: all tiers of intervals")
     column: str = parameter("", help="column of a table that holds the labels; empty: the usual ones")
-    __post_init__ = check_parameters
 
     def matches(self, path: Path) -> bool:
         """By one recording that has a label file."""
@@ -45,15 +44,15 @@ class LabelFiles:
         """Entries by recording and time; recordings without labels and labels without recording are ignored."""
         if irregularity(path) != FOLDER:
             raise CorpusError(f"{path}: not a folder")
-        entries: list[Entry] = []
+        clips: list[Clip] = []
         ignored: list[Ignored] = []
         for place in places(path):
             said = self._read_place(place, ignored)
             for recording in place.recordings:
                 segments = _chosen(said.get(recording, []), recording, ignored)
                 group = recording.relative_to(path).as_posix()
-                entries += [Entry(recording, one.label, one.start, one.end, group) for one in in_order(segments)]
-        return Corpus(tuple(entries), tuple(dict.fromkeys(ignored)))
+                clips += [Clip(recording, one.label, one.start, one.end, group) for one in in_order(segments)]
+        return Corpus(tuple(clips), tuple(dict.fromkeys(ignored)))
 
     def example(self, folder: Path) -> Path:
         """A recording for each of three formats."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
 
@@ -16,9 +15,10 @@ from audioclass.contracts import CorpusReader
 from audioclass.corpora.examples import write_tone
 from audioclass.corpora.tables import Row, has_columns, read_rows
 from audioclass.corpora.texts import label_of, number_of, shown, time_of
-from audioclass.data import Corpus, Entry, Ignored
+from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, UsageError
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.recordings import irregularity
 
 REQUIRED = ("file", "label")
@@ -26,7 +26,7 @@ COLUMNS = (*REQUIRED, "start", "end", "group", "fold", "weight")
 SUFFIXES = (".csv", ".tsv", ".txt")
 
 
-@dataclass(frozen=True)
+@component
 class Manifest:
     """A CSV or TSV file with a header: file,label and, where wanted, start,end,group,fold,weight."""
 
@@ -57,31 +57,31 @@ def register_corpus_readers() -> list[type[CorpusReader]]:
 
 
 def read_manifest(path: Path, *, stays_inside: bool) -> Corpus:
-    """The entries of a table; with `stays_inside` a file outside the table's folder is an error."""
-    entries: list[Entry] = []
+    """The clips of a table; with `stays_inside` a file outside the table's folder is an error."""
+    clips: list[Clip] = []
     ignored: dict[Path, Ignored] = {}
     for row in read_rows(path, REQUIRED):
-        entry = _entry(row, path.parent, stays_inside)
-        reason = irregularity(entry.file) or ("lasts no time" if entry.start == entry.end else "")
+        clip = _clip(row, path.parent, stays_inside)
+        reason = irregularity(clip.file) or ("lasts no time" if clip.start == clip.end else "")
         if reason:
-            ignored.setdefault(entry.file, Ignored(entry.file, f"{reason} ({path.name}, line {row.line})"))
+            ignored.setdefault(clip.file, Ignored(clip.file, f"{reason} ({path.name}, line {row.line})"))
         else:
-            entries.append(entry)
-    return Corpus(tuple(entries), tuple(ignored.values()))
+            clips.append(clip)
+    return Corpus(tuple(clips), tuple(ignored.values()))
 
 
 def write_manifest(corpus: Corpus, stream: IO[str], folder: Path) -> None:
-    """Write the entries as a table that lies in `folder`: what is below it is named relative to it."""
+    """Write the clips as a table that lies in `folder`: what is below it is named relative to it."""
     lines = csv.writer(stream, lineterminator="\n")
     lines.writerow(COLUMNS)
-    for entry in corpus.entries:
-        start = repr(entry.start) if entry.start or entry.end is not None else ""
-        end = "" if entry.end is None else repr(entry.end)
-        weight = "" if entry.weight == 1 else repr(entry.weight)
-        lines.writerow((_written(entry.file, folder), entry.label, start, end, entry.group, entry.fold, weight))
+    for clip in corpus.clips:
+        start = repr(clip.start) if clip.start or clip.end is not None else ""
+        end = "" if clip.end is None else repr(clip.end)
+        weight = "" if clip.weight == 1 else repr(clip.weight)
+        lines.writerow((_written(clip.file, folder), clip.label, start, end, clip.group, clip.fold, weight))
 
 
-def _entry(row: Row, folder: Path, stays_inside: bool) -> Entry:
+def _clip(row: Row, folder: Path, stays_inside: bool) -> Clip:
     file, name = _located(row, folder, stays_inside)
     start = time_of(row.where, "start", row.get("start") or "0")
     end = time_of(row.where, "end", row.get("end")) if row.get("end") else None
@@ -91,7 +91,7 @@ def _entry(row: Row, folder: Path, stays_inside: bool) -> Entry:
     if weight <= 0:
         raise CorpusError(f"{row.where}: weight {row.get('weight')} must be positive")
     label = label_of(row.where, row.get("label"))
-    return Entry(file, label, start, end, row.get("group") or name, row.get("fold"), weight)
+    return Clip(file, label, start, end, row.get("group") or name, row.get("fold"), weight)
 
 
 def _located(row: Row, folder: Path, stays_inside: bool) -> tuple[Path, str]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from audioclass.cases.case import Case
+from audioclass.criteria.problem import SelectionProblem
 
 
-def added_diagonal(case: Case, is_adjusted: bool) -> np.ndarray:
+def added_diagonal(case: SelectionProblem, is_adjusted: bool) -> np.ndarray:
     """Λ of an adjusted criterion, 0 of a plain one; (n,)."""
     return case.ridge if is_adjusted else np.zeros(len(case.y))
 

@@ -8,15 +8,15 @@ means, so that a constant added to the kernel plays no part (Cortes, Mohri and R
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass.cases.case import Case
 from audioclass.contracts import Criterion
 from audioclass.criteria.adjusted import added_diagonal, one_hot
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 
 class _Alignment:
@@ -27,12 +27,12 @@ class _Alignment:
     is_weighted: ClassVar[bool] = False
     is_centred: ClassVar[bool] = False
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """In [0, 1] for a positive semi-definite K; 0 where K is 0."""
         Z, extra, K = self._target(case), added_diagonal(case, self.is_adjusted), self._seen(case)
         return _cosine(_product(case.K, extra, Z), self._norm(K, extra), _target_norm(Z))
 
-    def gradient(self, case: Case) -> dict[str, float]:
+    def gradient(self, case: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter; by C where it is adjusted."""
         Z, extra, K = self._target(case), added_diagonal(case, self.is_adjusted), self._seen(case)
         norm, target_norm = self._norm(K, extra), _target_norm(Z)
@@ -42,7 +42,7 @@ class _Alignment:
             for name, G, diagonal in self._directions(case)
         }
 
-    def _directions(self, case: Case) -> Iterator[tuple[str, np.ndarray | None, np.ndarray]]:
+    def _directions(self, case: SelectionProblem) -> Iterator[tuple[str, np.ndarray | None, np.ndarray]]:
         """Each parameter with ∂K and the derivative of what is added to the diagonal."""
         nothing = np.zeros(len(case.y))
         for name, G in case.gradients.items():
@@ -50,12 +50,12 @@ class _Alignment:
         if self.is_adjusted:
             yield "C", None, -case.ridge / case.C
 
-    def _target(self, case: Case) -> np.ndarray:
+    def _target(self, case: SelectionProblem) -> np.ndarray:
         Z = one_hot(case.y)
         Z = Z / Z.sum(axis=0) if self.is_weighted else Z
         return Z - Z.mean(axis=0) if self.is_centred else Z
 
-    def _seen(self, case: Case) -> np.ndarray:
+    def _seen(self, case: SelectionProblem) -> np.ndarray:
         return _centred(case.K) if self.is_centred else case.K
 
     def _norm(self, K: np.ndarray, extra: np.ndarray) -> float:
@@ -108,14 +108,14 @@ def _centred(K: np.ndarray) -> np.ndarray:
     return K - means - K.mean(axis=1, keepdims=True) + means.mean()
 
 
-@dataclass(frozen=True)
+@component
 class Alignment(_Alignment):
     """Cosine between the Gram matrix and the ideal one; cheap, but favours small sigma on unequal sides."""
 
     name: ClassVar[str] = "alignment"
 
 
-@dataclass(frozen=True)
+@component
 class AlignmentC(_Alignment):
     """Alignment of K + I/C: takes into account how much error the machine will forgive."""
 
@@ -123,7 +123,7 @@ class AlignmentC(_Alignment):
     is_adjusted: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@component
 class WeightedAlignment(_Alignment):
     """Alignment in which each side counts the same, however many examples it has."""
 
@@ -131,7 +131,7 @@ class WeightedAlignment(_Alignment):
     is_weighted: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@component
 class WeightedAlignmentC(_Alignment):
     """Weighted alignment of K + I/C."""
 
@@ -140,7 +140,7 @@ class WeightedAlignmentC(_Alignment):
     is_adjusted: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@component
 class CentredAlignment(_Alignment):
     """Alignment seen from the means, unmoved by a constant in the kernel."""
 
@@ -148,7 +148,7 @@ class CentredAlignment(_Alignment):
     is_centred: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@component
 class CentredAlignmentC(_Alignment):
     """Centred alignment of K + I/C."""
 

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from audioclass.cases.case import Case
-from audioclass.cases.radius import delta
 from audioclass.contracts import Criterion
+from audioclass.criteria.problem import SelectionProblem
+from audioclass.criteria.radius import delta
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 SUPPORTS = 1e-8  # α above this part of the largest
 
 
-@dataclass(frozen=True)
+@component
 class SupportVectors:
     """Share of examples that support the machine: no other can be a leave-one-out error."""
 
     name: ClassVar[str] = "support_vectors"
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """In [0, 1]; 0 where the machine is constant."""
         return float((case.alpha > SUPPORTS * case.alpha.max()).mean())
 
 
-@dataclass(frozen=True)
+@component
 class XiAlpha:
     """Joachims' bound: share of examples with 2α R_Δ² + ξ ≥ 1, between leave-one-out and `support_vectors`."""
 
@@ -35,9 +34,8 @@ class XiAlpha:
     radius: str = parameter(
         "delta", choices=("delta", "ball"), help="R_Δ², or 2R² of the smallest ball, which is wider"
     )
-    __post_init__ = check_parameters
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """In [0, 1]."""
         reach = 2 * delta(case.K) if self.radius == "delta" else 4 * case.ball.squared_radius
         supports = case.alpha > SUPPORTS * case.alpha.max()

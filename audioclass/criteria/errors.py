@@ -2,61 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass.cases.case import Case
 from audioclass.contracts import Criterion
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 
-@dataclass(frozen=True)
+@component
 class ValidationError:
     """Share of errors on the first fold of the case, by a machine trained on the others."""
 
     name: ClassVar[str] = "validation_error"
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """NaN where the others hold one side alone."""
         return _fold_error(case, int(np.min(_folds(case))))
 
 
-@dataclass(frozen=True)
+@component
 class KFoldError:
     """Mean over folds of the share of errors, each fold by a machine trained on the others."""
 
     name: ClassVar[str] = "k_fold_error"
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """Folds whose complement holds one side alone are passed over; NaN where all are."""
         errors = np.array([_fold_error(case, fold) for fold in np.unique(_folds(case))])
         known = errors[~np.isnan(errors)]
         return float(known.mean()) if len(known) else float("nan")
 
 
-@dataclass(frozen=True)
+@component
 class ExactLeaveOneOut:
     """Share of examples on the wrong side of the support vector machine trained without them."""
 
     name: ClassVar[str] = "exact_leave_one_out"
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """Equal to training n times; only support vectors that could be lost are trained without."""
         return float(case.lost.mean())
 
 
-def _folds(case: Case) -> np.ndarray:
+def _folds(case: SelectionProblem) -> np.ndarray:
     if case.folds is None:
         raise ValueError("the criterion needs folds, the case was given none")
     return case.folds
 
 
-def _fold_error(case: Case, fold: int) -> float:
+def _fold_error(case: SelectionProblem, fold: int) -> float:
     inside = case.folds == fold
     if inside.all() or (case.y[~inside] == case.y[~inside][0]).all():
         return float("nan")

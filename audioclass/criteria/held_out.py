@@ -6,29 +6,29 @@ dichotomy over the same examples. Where examples come in groups, leaving out one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass.cases.case import Case
-from audioclass.cases.least_squares import HeldOut
 from audioclass.contracts import Criterion
+from audioclass.criteria.least_squares import HeldOut
 from audioclass.criteria.logistic import best_log_loss, smoothed_targets
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 
 class _OneOut:
     """Each example by itself is held out."""
 
-    def _machines(self, case: Case) -> HeldOut:
+    def _machines(self, case: SelectionProblem) -> HeldOut:
         return case.held_out_examples
 
 
 class _GroupOut:
     """Whole groups are held out."""
 
-    def _machines(self, case: Case) -> HeldOut:
+    def _machines(self, case: SelectionProblem) -> HeldOut:
         return case.held_out_groups
 
 
@@ -37,7 +37,7 @@ class _Error:
 
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """In [0, 1]."""
         scores = case.y - self._machines(case).residuals(case.y)
         return float(case.weights @ (case.y * scores < 0) / case.weights.sum())
@@ -48,11 +48,11 @@ class _SmoothLoss:
 
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """The mean loss, by weight."""
         return self._loss(case.y - self._machines(case).residuals(case.y), case)[0]
 
-    def gradient(self, case: Case) -> dict[str, float]:
+    def gradient(self, case: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter and by C."""
         machines = self._machines(case)
         _, slope = self._loss(case.y - machines.residuals(case.y), case)
@@ -64,7 +64,7 @@ class _SmoothLoss:
 class _SquaredError(_SmoothLoss):
     """(y − score)²."""
 
-    def _loss(self, scores: np.ndarray, case: Case) -> tuple[float, np.ndarray]:
+    def _loss(self, scores: np.ndarray, case: SelectionProblem) -> tuple[float, np.ndarray]:
         weights = case.weights / case.weights.sum()
         return float(weights @ (case.y - scores) ** 2), 2 * weights * (scores - case.y)
 
@@ -72,46 +72,46 @@ class _SquaredError(_SmoothLoss):
 class _LogLoss(_SmoothLoss):
     """Log-loss after the best rising logistic map, as calibration will draw one."""
 
-    def _loss(self, scores: np.ndarray, case: Case) -> tuple[float, np.ndarray]:
+    def _loss(self, scores: np.ndarray, case: SelectionProblem) -> tuple[float, np.ndarray]:
         return best_log_loss(scores, smoothed_targets(case.y), case.weights)
 
 
-@dataclass(frozen=True)
+@component
 class LeaveOneOutError(_OneOut, _Error):
     """Share of examples that the least-squares machine without them puts on the wrong side."""
 
     name: ClassVar[str] = "leave_one_out_error"
 
 
-@dataclass(frozen=True)
+@component
 class LeaveOneOutSquaredError(_OneOut, _SquaredError):
     """Mean squared error of examples by the least-squares machine without them."""
 
     name: ClassVar[str] = "leave_one_out_squared_error"
 
 
-@dataclass(frozen=True)
+@component
 class LeaveOneOutLogLoss(_OneOut, _LogLoss):
     """Calibrated log-loss of examples by the least-squares machine without them."""
 
     name: ClassVar[str] = "leave_one_out_log_loss"
 
 
-@dataclass(frozen=True)
+@component
 class LeaveGroupOutError(_GroupOut, _Error):
     """Share of examples that the least-squares machine without their group puts on the wrong side."""
 
     name: ClassVar[str] = "leave_group_out_error"
 
 
-@dataclass(frozen=True)
+@component
 class LeaveGroupOutSquaredError(_GroupOut, _SquaredError):
     """Mean squared error of examples by the least-squares machine without their group."""
 
     name: ClassVar[str] = "leave_group_out_squared_error"
 
 
-@dataclass(frozen=True)
+@component
 class LeaveGroupOutLogLoss(_GroupOut, _LogLoss):
     """Calibrated log-loss of examples by the least-squares machine without their group."""
 

@@ -6,16 +6,15 @@ With K the Gram matrix of `gaussian_unscaled`, K/(√(2π) σ)^d are Parzen wind
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass.cases.case import Case
 from audioclass.contracts import Criterion
 from audioclass.criteria.adjusted import added_diagonal
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
 def parzen_scores(K: np.ndarray, y: np.ndarray, sigma: float, dimension: int = 1) -> np.ndarray:
@@ -31,11 +30,11 @@ class _ParzenSeparability:
     dimension: int
     leave_one_out: bool
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """The mean over sides of own less other density, times two."""
         return self._product(case.K, added_diagonal(case, self.is_adjusted), case.y) / self._window(case)
 
-    def gradient(self, case: Case) -> dict[str, float]:
+    def gradient(self, case: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter; by C where it is adjusted."""
         nothing = np.zeros(len(case.y))
         window = self._window(case)
@@ -53,7 +52,7 @@ class _ParzenSeparability:
         between = 0.0 if K is None else shares @ K @ shares - shares**2 @ K.diagonal()
         return float(between + (0.0 if self.leave_one_out else shares**2 @ own))
 
-    def _window(self, case: Case) -> float:
+    def _window(self, case: SelectionProblem) -> float:
         if "sigma" not in case.parameters:
             raise ValueError(f"{self.name} needs a kernel with a sigma, this one has {sorted(case.parameters)}")
         return _window(case.parameters["sigma"], self.dimension)
@@ -68,17 +67,16 @@ def _window(sigma: float, dimension: int) -> float:
     return float((np.sqrt(2 * np.pi) * sigma) ** dimension)
 
 
-@dataclass(frozen=True)
+@component
 class ParzenSeparability(_ParzenSeparability):
     """How much denser each side is around its own examples than the other side is."""
 
     name: ClassVar[str] = "parzen_separability"
     dimension: int = parameter(1, low=1, high=1000, help="of the density: 1 as in the thesis, else of the features")
     leave_one_out: bool = parameter(False, help="leave each example out of the density around itself")
-    __post_init__ = check_parameters
 
 
-@dataclass(frozen=True)
+@component
 class ParzenSeparabilityC(_ParzenSeparability):
     """Parzen separability of K + I/C."""
 
@@ -86,7 +84,6 @@ class ParzenSeparabilityC(_ParzenSeparability):
     is_adjusted: ClassVar[bool] = True
     dimension: int = parameter(1, low=1, high=1000, help="of the density: 1 as in the thesis, else of the features")
     leave_one_out: bool = parameter(False, help="leave each example out of the density around itself")
-    __post_init__ = check_parameters
 
 
 @hookimpl

@@ -7,33 +7,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass.cases.case import Case
 from audioclass.contracts import Criterion
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 
-@dataclass(frozen=True)
+@component
 class RadiusMargin:
     """Squared radius over squared margin for each example; four times it bounds the leave-one-out error."""
 
     name: ClassVar[str] = "radius_margin"
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """R²‖w‖²/n."""
         return case.l2_ball.squared_radius * float(case.l2_alpha.sum()) / len(case.y)
 
-    def gradient(self, case: Case) -> dict[str, float]:
+    def gradient(self, case: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter and by C."""
         moves = {name: self._move(case, G) for name, G in case.gradients.items()}
         return moves | {"C": self._move(case, np.diag(-case.ridge / case.C))}
 
-    def _move(self, case: Case, G: np.ndarray) -> float:
+    def _move(self, case: SelectionProblem, G: np.ndarray) -> float:
         signed, beta = case.l2_alpha * case.y, case.l2_ball.beta
         by_margin = -case.l2_ball.squared_radius * (signed @ G @ signed)
         by_radius = case.l2_alpha.sum() * (beta @ G.diagonal() - beta @ G @ beta)

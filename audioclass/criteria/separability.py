@@ -6,16 +6,15 @@ tr S_b = Σ_c Σ(K_cc)/n_c − Σ(K)/n and tr S_w = tr K − Σ_c Σ(K_cc)/n_c, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass.cases.case import Case
 from audioclass.contracts import Criterion
 from audioclass.criteria.adjusted import added_diagonal, one_hot
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 Scatter = tuple[float, float]  # between and within
 
@@ -27,20 +26,20 @@ class _Separability:
     is_adjusted: ClassVar[bool] = False
     epsilon: float = 0.0
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """At least 0; infinite where examples of a label coincide and labels do not."""
         between, within = self._scatter(case.K, added_diagonal(case, self.is_adjusted), case.y)
         if within <= len(case.y) * np.finfo(float).eps * between:  # rounding alone
             return float("inf") if between > 0 else 0.0
         return between / within
 
-    def gradient(self, case: Case) -> dict[str, float]:
+    def gradient(self, case: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter; by C where it is adjusted."""
         between, within = self._scatter(case.K, added_diagonal(case, self.is_adjusted), case.y)
         moves = self._moves(case)
         return {name: float((db - between / within * dw) / within) for name, (db, dw) in moves}
 
-    def _moves(self, case: Case) -> Iterator[tuple[str, Scatter]]:
+    def _moves(self, case: SelectionProblem) -> Iterator[tuple[str, Scatter]]:
         nothing = np.zeros(len(case.y))
         for name, G in case.gradients.items():
             yield name, self._scatter(G, nothing, case.y)
@@ -62,14 +61,14 @@ def scatter(K: np.ndarray, diagonal: np.ndarray, y: np.ndarray) -> tuple[float, 
     return own - float(K.sum() + diagonal.sum()) / len(y), trace - own, trace
 
 
-@dataclass(frozen=True)
+@component
 class ClassSeparability(_Separability):
     """Scatter between labels over scatter within them; it often has no best sigma but the largest."""
 
     name: ClassVar[str] = "class_separability"
 
 
-@dataclass(frozen=True)
+@component
 class ClassSeparabilityC(_Separability):
     """Class separability of K + I/C."""
 
@@ -77,23 +76,21 @@ class ClassSeparabilityC(_Separability):
     is_adjusted: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@component
 class RegularisedSeparability(_Separability):
     """Class separability with a part of the trace added below the line, so that it fades as sigma grows."""
 
     name: ClassVar[str] = "regularised_separability"
     epsilon: float = parameter(0.01, above=0.0, scale="log", search=(1e-4, 1.0), help="part of tr K that is added")
-    __post_init__ = check_parameters
 
 
-@dataclass(frozen=True)
+@component
 class RegularisedSeparabilityC(_Separability):
     """Regularised separability of K + I/C."""
 
     name: ClassVar[str] = "regularised_separability_c"
     is_adjusted: ClassVar[bool] = True
     epsilon: float = parameter(0.01, above=0.0, scale="log", search=(1e-4, 1.0), help="part of the trace that is added")
-    __post_init__ = check_parameters
 
 
 @hookimpl

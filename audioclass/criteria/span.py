@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass.cases.case import Case
-from audioclass.cases.span import span_scores
 from audioclass.contracts import Criterion
+from audioclass.criteria.problem import SelectionProblem
+from audioclass.criteria.spans import span_scores
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
-@dataclass(frozen=True)
+@component
 class Span:
     """Share of examples that would be lost if leaving one out left the set of support vectors as it is."""
 
     name: ClassVar[str] = "span"
     better: ClassVar[str] = "lower"
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """#{α S² > y f} / n."""
         return float((case.y * span_scores(case.K, case.machine, case.y, case.C, case.weights) < 0).mean())
 
 
-@dataclass(frozen=True)
+@component
 class SmoothedSpan:
     """The span estimate with its steps made smooth: a span that does not jump, a sigmoid in place of a count."""
 
@@ -34,9 +33,8 @@ class SmoothedSpan:
     better: ClassVar[str] = "lower"
     eta: float = parameter(0.1, above=0.0, scale="log", search=(1e-3, 10.0), help="what combinations pay for λ²/α")
     steepness: float = parameter(5.0, above=0.0, scale="log", search=(1.0, 50.0), help="of the sigmoid")
-    __post_init__ = check_parameters
 
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """Mean of 1/(1 + exp(−steepness (α S² − y f)))."""
         margins = case.y * span_scores(case.K, case.machine, case.y, case.C, case.weights, self.eta)
         return float(np.exp(-np.logaddexp(0, self.steepness * margins)).mean())

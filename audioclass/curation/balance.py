@@ -1,4 +1,4 @@
-"""How much there is of each label: entries, recordings, groups, seconds, folds, and how even it is."""
+"""How much there is of each label: clips, recordings, groups, seconds, folds, and how even it is."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from audioclass.data import Corpus, Entry
+from audioclass.data import Clip, Corpus
 
 
 @dataclass(frozen=True)
 class Amount:
-    """What there is of one label, or of all; `folds` counts the entries of each fold."""
+    """What there is of one label, or of all; `folds` counts the clips of each fold."""
 
-    entries: int
+    clips: int
     recordings: int
     groups: int
     seconds: float
@@ -26,7 +26,7 @@ class Amount:
 class Balance:
     """Amounts of the whole corpus and of each label.
 
-    `evenness` is the entropy of the labels over that of as many even ones: 1 where all have as many entries.
+    `evenness` is the entropy of the labels over that of as many even ones: 1 where all have as many clips.
     """
 
     whole: Amount
@@ -39,16 +39,16 @@ class Balance:
 
 def corpus_balance(corpus: Corpus, seconds: Mapping[Path, float]) -> Balance:
     """The amounts of a corpus, from the length of each recording; one that is missing counts as nothing."""
-    measured = [(entry, _length(entry, seconds)) for entry in corpus.entries]
-    by_label: dict[str, list[tuple[Entry, float]]] = {label: [] for label in corpus.labels}
-    for entry, length in measured:
-        by_label[entry.label].append((entry, length))
+    measured = [(clip, _length(clip, seconds)) for clip in corpus.clips]
+    by_label: dict[str, list[tuple[Clip, float]]] = {label: [] for label in corpus.labels}
+    for clip, length in measured:
+        by_label[clip.label].append((clip, length))
     labels = {label: _amount(pairs) for label, pairs in by_label.items()}
     ordered = sorted(length for _, length in measured)
     return Balance(
         whole=_amount(measured),
         labels=labels,
-        evenness=evenness([amount.entries for amount in labels.values()]),
+        evenness=evenness([amount.clips for amount in labels.values()]),
         shortest=ordered[0],
         median=ordered[len(ordered) // 2],
         longest=ordered[-1],
@@ -63,18 +63,18 @@ def evenness(counts: Sequence[int]) -> float:
     return -sum(n / total * math.log(n / total) for n in counts) / math.log(len(counts))
 
 
-def _length(entry: Entry, seconds: Mapping[Path, float]) -> float:
-    end = seconds.get(entry.file, 0.0) if entry.end is None else entry.end
-    return max(end - entry.start, 0.0)
+def _length(clip: Clip, seconds: Mapping[Path, float]) -> float:
+    end = seconds.get(clip.file, 0.0) if clip.end is None else clip.end
+    return max(end - clip.start, 0.0)
 
 
-def _amount(pairs: Sequence[tuple[Entry, float]]) -> Amount:
-    entries = [entry for entry, _ in pairs]
-    folds = Counter(entry.fold for entry in entries if entry.fold)
+def _amount(pairs: Sequence[tuple[Clip, float]]) -> Amount:
+    clips = [clip for clip, _ in pairs]
+    folds = Counter(clip.fold for clip in clips if clip.fold)
     return Amount(
-        entries=len(entries),
-        recordings=len({entry.file for entry in entries}),
-        groups=len({entry.group for entry in entries}),
+        clips=len(clips),
+        recordings=len({clip.file for clip in clips}),
+        groups=len({clip.group for clip in clips}),
         seconds=math.fsum(length for _, length in pairs),
         folds={fold: folds[fold] for fold in sorted(folds, key=lambda fold: (len(fold), fold))},
     )

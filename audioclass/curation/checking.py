@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from audioclass.curation.inspection import Inspection
-from audioclass.data import Corpus, Entry
+from audioclass.data import Clip, Corpus
 from audioclass.recordings import FOLDER, irregularity
 
 FEWEST_GROUPS = 2  # one to train on, one to judge by
@@ -85,14 +85,14 @@ def _clipped(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
 
 def _same_content(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
     """Recordings that sound the same: under other labels or in other groups they spoil what is learnt or measured."""
-    entries = _by_file(corpus)
+    clips = _by_file(corpus)
     first: dict[str, Path] = {}
     for path, inspection in inspections.items():
         same = first.setdefault(inspection.content, path)
         if not inspection.content or same == path or inspection.is_silent:
             continue
-        labels = [_listed({entry.label for entry in entries[file]}) for file in (same, path)]
-        groups = [{entry.group for entry in entries[file]} for file in (same, path)]
+        labels = [_listed({clip.label for clip in clips[file]}) for file in (same, path)]
+        groups = [{clip.group for clip in clips[file]} for file in (same, path)]
         if labels[0] != labels[1]:
             yield Finding("two labels", str(path), f"labelled {labels[1]}, but {same} sounds the same: {labels[0]}")
         elif groups[0] != groups[1]:
@@ -104,8 +104,8 @@ def _same_content(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]
 def _labelled_twice(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
     """One stretch of one recording with several labels, or several times with one."""
     spans: dict[tuple[Path, float, float | None], list[str]] = defaultdict(list)
-    for entry in corpus.entries:
-        spans[entry.file, entry.start, entry.end].append(entry.label)
+    for clip in corpus.clips:
+        spans[clip.file, clip.start, clip.end].append(clip.label)
     for (path, start, end), labels in spans.items():
         place = str(path) if not start and end is None else f"{path} from {start:g} s"
         if len(set(labels)) > 1:
@@ -115,37 +115,37 @@ def _labelled_twice(corpus: Corpus, inspections: Inspections) -> Iterator[Findin
 
 
 def _beyond_the_end(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
-    for entry in corpus.entries:
-        inspection = inspections.get(entry.file)
+    for clip in corpus.clips:
+        inspection = inspections.get(clip.file)
         if inspection is None or inspection.reason:
             continue
-        reach = max(entry.start, entry.end or 0.0)
-        if reach > inspection.seconds + BEYOND_END or entry.start >= inspection.seconds:
-            detail = f"{entry.label!r} reaches to {reach:g} s, the recording to {inspection.seconds:.2f} s"
-            yield Finding("beyond the end", str(entry.file), detail)
+        reach = max(clip.start, clip.end or 0.0)
+        if reach > inspection.seconds + BEYOND_END or clip.start >= inspection.seconds:
+            detail = f"{clip.label!r} reaches to {reach:g} s, the recording to {inspection.seconds:.2f} s"
+            yield Finding("beyond the end", str(clip.file), detail)
 
 
 def _parted_groups(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
     folds: dict[str, set[str]] = defaultdict(set)
-    for entry in corpus.entries:
-        if entry.fold:
-            folds[entry.group].add(entry.fold)
+    for clip in corpus.clips:
+        if clip.fold:
+            folds[clip.group].add(clip.fold)
     for group, found in sorted(folds.items()):
         if len(found) > 1:
             yield Finding("parted group", group, f"stands in folds {_listed(found)}")
 
 
 def _without_fold(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
-    without = [entry for entry in corpus.entries if not entry.fold]
-    if 0 < len(without) < len(corpus.entries):
-        detail = f"no fold, nor have {len(without) - 1} other entries; {len(corpus.entries) - len(without)} have one"
+    without = [clip for clip in corpus.clips if not clip.fold]
+    if 0 < len(without) < len(corpus.clips):
+        detail = f"no fold, nor have {len(without) - 1} other clips; {len(corpus.clips) - len(without)} have one"
         yield Finding("no fold", str(without[0].file), detail)
 
 
 def _few_groups(corpus: Corpus, inspections: Inspections, n_folds: int) -> Iterator[Finding]:
     groups: dict[str, set[str]] = defaultdict(set)
-    for entry in corpus.entries:
-        groups[entry.label].add(entry.group)
+    for clip in corpus.clips:
+        groups[clip.label].add(clip.group)
     for label in corpus.labels:
         n = len(groups[label])
         if n < n_folds:
@@ -153,10 +153,10 @@ def _few_groups(corpus: Corpus, inspections: Inspections, n_folds: int) -> Itera
             yield Finding("few groups", label, detail, is_wrong=n < FEWEST_GROUPS)
 
 
-def _by_file(corpus: Corpus) -> Mapping[Path, list[Entry]]:
-    found: dict[Path, list[Entry]] = defaultdict(list)
-    for entry in corpus.entries:
-        found[entry.file].append(entry)
+def _by_file(corpus: Corpus) -> Mapping[Path, list[Clip]]:
+    found: dict[Path, list[Clip]] = defaultdict(list)
+    for clip in corpus.clips:
+        found[clip.file].append(clip)
     return found
 
 

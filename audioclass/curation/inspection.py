@@ -50,8 +50,8 @@ class Inspection:
 
 
 def recordings_of(corpus: Corpus) -> list[Path]:
-    """Every recording that has an entry, once, in their order."""
-    return list(dict.fromkeys(entry.file for entry in corpus.entries))
+    """Every recording that has a clip, once, in their order."""
+    return list(dict.fromkeys(clip.file for clip in corpus.clips))
 
 
 def inspect_recordings(paths: Sequence[Path], jobs: int = 1, progress: Progress | None = None) -> Iterator[Inspection]:

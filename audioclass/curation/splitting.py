@@ -8,17 +8,17 @@ import numpy as np
 
 from audioclass.data import Corpus
 from audioclass.errors import CorpusError
-from audioclass.learning.folds import fold_count, grouped_folds
+from audioclass.training.folds import fold_count, grouped_folds
 
 
 def split_corpus(corpus: Corpus, n_folds: int, rng: np.random.Generator) -> Corpus:
     """The same corpus with folds named from 1; groups of the same size are dealt out in the order that `rng` gives."""
-    labels = np.array([entry.label for entry in corpus.entries])
-    groups = np.array([entry.group for entry in corpus.entries])
+    labels = np.array([clip.label for clip in corpus.clips])
+    groups = np.array([clip.group for clip in corpus.clips])
     _check_groups(labels, groups, n_folds)
     folds = grouped_folds(labels, groups, n_folds, rng)
-    entries = (replace(entry, fold=str(fold + 1)) for entry, fold in zip(corpus.entries, folds, strict=True))
-    return replace(corpus, entries=tuple(entries))
+    clips = (replace(clip, fold=str(fold + 1)) for clip, fold in zip(corpus.clips, folds, strict=True))
+    return replace(corpus, clips=tuple(clips))
 
 
 def _check_groups(labels: np.ndarray, groups: np.ndarray, n_folds: int) -> None:

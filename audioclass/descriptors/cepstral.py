@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,10 +10,10 @@ import scipy.fft
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
-@dataclass(frozen=True)
+@component
 class Mfcc:
     """Cosine transform of the log-mel bands: c_j = Σ_b L_b cos(πj(b + ½)/B), orthonormal; the 0th carries the level."""
 
@@ -24,7 +23,6 @@ class Mfcc:
     lowest: float = parameter(40.0, low=0.0, help="lower edge of the first band, in hertz")
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         if self.coefficients > self.bands:
             raise ValueError(f"mfcc: coefficients={self.coefficients} must be at most bands={self.bands}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +10,12 @@ from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import TINY
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 CLASSES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 
 
-@dataclass(frozen=True)
+@component
 class Chroma:
     """Share of each pitch class in the power between 200 and 4000 Hz; the shares sum to one, or to 0 in silence."""
 

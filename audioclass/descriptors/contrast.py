@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,10 +9,10 @@ import numpy as np
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
-@dataclass(frozen=True)
+@component
 class Contrast:
     """Mean of the two highest minus mean of the two lowest of each eight neighbouring log-mel bands, in decibels."""
 
@@ -23,7 +22,6 @@ class Contrast:
     together: ClassVar[int] = 8
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         if self.bands % self.together:
             raise ValueError(f"contrast: bands={self.bands} must be a multiple of {self.together}")
 

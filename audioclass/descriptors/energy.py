@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -13,9 +12,10 @@ from audioclass.data import Framing
 from audioclass.descriptors.filters import bin_frequencies
 from audioclass.descriptors.spectra import decibels, hann
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 
-@dataclass(frozen=True)
+@component
 class Level:
     """Level of a frame in decibels, 0 for a mean square of 1: 10 log10 Σ w²x² / Σ w², floored at −100."""
 
@@ -30,7 +30,7 @@ class Level:
         return decibels(spectra.power @ _energy_weights(spectra.framing))
 
 
-@dataclass(frozen=True)
+@component
 class Loudness:
     """Level in decibels after A-weighting, the ear's sensitivity at moderate levels (IEC 61672)."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,12 +9,12 @@ import numpy as np
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 NEARLY = 0.85  # of the highest peak: what the first period keeps when its multiples meet the lags better
 
 
-@dataclass(frozen=True)
+@component
 class Harmonicity:
     """Strength of the pitch, the highest value of the autocorrelation, and log2 of the pitch in hertz."""
 
@@ -24,7 +23,6 @@ class Harmonicity:
     highest: float = parameter(600.0, above=0.0, high=4000.0, help="highest pitch, in hertz")
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         if self.lowest >= self.highest:
             raise ValueError(f"harmonicity: lowest={self.lowest:g} must be below highest={self.highest:g}")
 

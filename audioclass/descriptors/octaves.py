@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,9 +11,10 @@ from audioclass.data import Framing
 from audioclass.descriptors.filters import octave_edges, octave_matrix
 from audioclass.descriptors.spectra import decibels
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 
-@dataclass(frozen=True)
+@component
 class Octaves:
     """Mean power of each octave band in decibels, then the ratio of each band to the one below, in decibels."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,10 +9,10 @@ import numpy as np
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
-@dataclass(frozen=True)
+@component
 class OnsetStrength:
     """Mean over mel bands of the rise since the frame before, in decibels: mean_b max(0, L_t − L_{t−1})."""
 
@@ -21,7 +20,6 @@ class OnsetStrength:
     context: ClassVar[int] = 1
     bands: int = parameter(64, low=1, high=512, help="number of mel bands")
     lowest: float = parameter(40.0, low=0.0, help="lower edge of the first band, in hertz")
-    __post_init__ = check_parameters
 
     def columns(self, framing: Framing) -> list[str]:
         """One value."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,12 +10,12 @@ import scipy.fft
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 WHITENING = 1e-4  # of r(0), −40 dB: keeps the recursion stable for tones and silence
 
 
-@dataclass(frozen=True)
+@component
 class LineSpectralFrequencies:
     """Angles of the roots of P and Q, A(z) ± z^−(p+1)A(1/z), in parts of the Nyquist frequency, rising."""
 
@@ -24,7 +23,6 @@ class LineSpectralFrequencies:
     order: int = parameter(12, low=2, high=32, help="order p of the predictor, an even number")
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         if self.order % 2:
             raise ValueError(f"line_spectral_frequencies: order={self.order} must be even")
 

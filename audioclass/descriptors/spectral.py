@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -13,12 +12,12 @@ from audioclass.data import Framing
 from audioclass.descriptors.filters import octave_edges, octave_matrix
 from audioclass.descriptors.spectra import TINY
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 SMALLEST_VARIANCE = np.float32(1e-10)  # of a spectrum that is one line, in squared parts of the Nyquist frequency
 
 
-@dataclass(frozen=True)
+@component
 class SpectralMoments:
     """Centroid and spread of the power in parts of the Nyquist frequency, its skewness, log(1 + kurtosis)."""
 
@@ -43,7 +42,7 @@ class SpectralMoments:
         return np.stack([centroid, np.sqrt(variance), third / variance**1.5, np.log1p(fourth / variance**2)], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class SpectralTilt:
     """How the magnitude falls: its centroid, the slope of its regression line, and its decrease from the first bin."""
 
@@ -63,7 +62,7 @@ class SpectralTilt:
         return np.stack([sums[:, 1] / total, sums[:, 2] / total, decrease], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class RollOff:
     """log2(1 + bin) of the frequencies below which given parts of the power lie; 0 in digital silence."""
 
@@ -71,7 +70,6 @@ class RollOff:
     parts: tuple[float, ...] = parameter((0.85, 0.95), above=0.0, high=1.0, help="parts of the power")
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         if not self.parts or len({f"{part:g}" for part in self.parts}) < len(self.parts):
             raise ValueError(f"roll_off: parts={self.parts} must be one or more different numbers")
 
@@ -86,7 +84,7 @@ class RollOff:
         return np.log2(1 + np.stack(bins, axis=1)).astype(np.float32)
 
 
-@dataclass(frozen=True)
+@component
 class Flux:
     """Change of the spectrum since the frame before: Σ|a_t − a_{t−1}| of magnitudes that sum to one; 0 at the start."""
 
@@ -106,7 +104,7 @@ class Flux:
         return flux
 
 
-@dataclass(frozen=True)
+@component
 class Flatness:
     """How noise-like the spectrum is: log of geometric over arithmetic mean of the power, overall and per octave."""
 
@@ -124,7 +122,7 @@ class Flatness:
         return np.concatenate([whole, spectra.log_power @ octaves - np.log(spectra.power @ octaves + TINY)], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class Crest:
     """How peaked the spectrum is: log of maximum over mean of the power, overall and per octave band."""
 
@@ -143,7 +141,7 @@ class Crest:
         return np.concatenate([whole, peaks - np.log(spectra.power @ octaves + TINY)], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class Irregularity:
     """Jaggedness of the spectrum (Jensen): Σ(a_k − a_{k+1})² / Σa_k², from 0 to 2."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,9 +9,10 @@ import numpy as np
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 
 
-@dataclass(frozen=True)
+@component
 class ZeroCrossings:
     """Share of the neighbouring samples of a frame between which the sign changes, from 0 to 1."""
 

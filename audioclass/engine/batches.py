@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from audioclass.data import Result, Segment
-from audioclass.engine.classifying import hear, loaded
-from audioclass.engine.listening import Reading
+from audioclass.engine.classifying import classify_recording, loaded
+from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.recordings import Progress, regular
-from audioclass.writing import write_beside
+from audioclass.storage import atomic_write
 
 if TYPE_CHECKING:
-    from audioclass.model.model import Model
+    from audioclass.classifier.model import Model
 
 
 STANDARD_INPUT = "-"
@@ -45,7 +45,7 @@ class Outcome:
 def classify_many(
     paths: Sequence[Path],
     model: str,
-    reading: Reading,
+    reading: SegmentationOptions,
     *,
     jobs: int = 1,
     ledger: Ledger | None = None,
@@ -65,7 +65,7 @@ def classify_many(
 
 
 def _fresh(
-    paths: Sequence[Path], model: str, reading: Reading, jobs: int, progress: Progress | None
+    paths: Sequence[Path], model: str, reading: SegmentationOptions, jobs: int, progress: Progress | None
 ) -> Iterator[Outcome]:
     if jobs == 1 or len(paths) < 2:
         yield from (classify_one(path, model, reading, progress) for path in paths)
@@ -76,11 +76,11 @@ def _fresh(
     yield from for_each(work, paths, jobs, lambda path, reason: Outcome(path, reason=reason))
 
 
-def classify_one(path: Path, model: str, reading: Reading, progress: Progress | None = None) -> Outcome:
+def classify_one(path: Path, model: str, reading: SegmentationOptions, progress: Progress | None = None) -> Outcome:
     """Classify a recording; an error that a user can understand becomes a reason."""
     try:
         source = STANDARD_INPUT if str(path) == STANDARD_INPUT else regular(path)
-        heard = hear(source, loaded(model), reading, progress=progress)
+        heard = classify_recording(source, loaded(model), reading, progress=progress)
     except AudioclassError as error:
         return Outcome(path, reason=str(error))
     except OSError as error:
@@ -103,13 +103,13 @@ class Ledger:
     never known.
     """
 
-    def __init__(self, output: Path, model: Model, reading: Reading, *, resume: bool) -> None:
+    def __init__(self, output: Path, model: Model, reading: SegmentationOptions, *, resume: bool) -> None:
         self.path = output.parent / f".{output.name}.ledger"
         self._model = model
         self._head = {"made_with": _fingerprint(model, reading)}
         self._lines = self._read() if resume else None
         if self._lines is None:
-            write_beside(self.path, json.dumps(self._head) + "\n")
+            atomic_write(self.path, json.dumps(self._head) + "\n")
             self._lines = {}
 
     def kept(self, path: Path) -> Outcome | None:
@@ -157,7 +157,7 @@ def _parsed(line: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _fingerprint(model: Model, reading: Reading) -> str:
+def _fingerprint(model: Model, reading: SegmentationOptions) -> str:
     said = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(reading)]
     digest = hashlib.sha256(json.dumps(said).encode())
     digest.update(np.ascontiguousarray(model.golden.P).tobytes())

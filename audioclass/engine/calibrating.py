@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from audioclass.engine.gathering import Labelled, Progress, gather, load_corpus
+from audioclass.engine.datasets import Dataset, Progress, gather, load_corpus
 from audioclass.engine.models import load_model
 from audioclass.errors import CorpusError, did_you_mean
 
 if TYPE_CHECKING:
-    from audioclass.model.model import Model
+    from audioclass.classifier.model import Model
     from audioclass.plugins.manager import PluginManager
 
 
@@ -22,7 +22,7 @@ class Recalibrated:
     """A model whose calibration was fitted anew, and its log-loss on groups that were held out, before and after."""
 
     model: Model
-    labelled: Labelled
+    labelled: Dataset
     log_loss_before: float
     log_loss_after: float
 
@@ -38,7 +38,7 @@ def calibrate(
     manager: PluginManager | None = None,
 ) -> Recalibrated:
     """Fit the calibrators and the combination of a model anew from labelled recordings; its machines stay."""
-    from audioclass.learning.recalibration import recalibrated
+    from audioclass.classifier.recalibration import recalibrated
     from audioclass.plugins.manager import plugin_manager
 
     manager = manager or plugin_manager()
@@ -49,16 +49,16 @@ def calibrate(
     before, after = _compared(old, scores, y, labelled.groups)
     classifier = recalibrated(old.classifier, scores, y, labelled.weights)
     about = dict(old.about) | {"calibrated_on": labelled.fingerprint}
-    rest = (old.taxonomy, about, old.memory, old.sharpness)
-    made = type(old).of(old.name, old.recipe, old.preparation, classifier, *rest)
+    rest = (old.taxonomy, about, old.memory, old.inverse_temperature)
+    made = type(old).of(old.name, old.recipe, old.preprocessing, classifier, *rest)
     return Recalibrated(made, labelled, before, after)
 
 
 def _compared(old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
     """Log-loss of the model as it is, and of one calibrated without the group it is judged on."""
+    from audioclass.classifier.recalibration import recalibrated
     from audioclass.evaluation.calibration import log_loss
-    from audioclass.learning.folds import fold_count, grouped_folds
-    from audioclass.learning.recalibration import recalibrated
+    from audioclass.training.folds import fold_count, grouped_folds
 
     codes = np.unique(groups, return_inverse=True)[1]
     before = log_loss(old.classifier.combine(scores), y)
@@ -72,7 +72,7 @@ def _compared(old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray)
     return before, log_loss(P, y)
 
 
-def _check_covered(model: Model, labelled: Labelled) -> None:
+def _check_covered(model: Model, labelled: Dataset) -> None:
     for label in labelled.labels:
         if label not in model.labels:
             raise CorpusError(f"the model has no label {label!r}{did_you_mean(label, model.labels)}")

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from audioclass.data import Block, Posteriors, Result
-from audioclass.engine.listening import DEFAULT_SMOOTHER, Listener, Reading, in_batches
 from audioclass.engine.models import DEFAULT_MODEL, load_model
+from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, StreamClassifier, in_batches
 from audioclass.recordings import Progress
 from audioclass.threads import one_thread
 
 if TYPE_CHECKING:
-    from audioclass.model.model import Model
+    from audioclass.classifier.model import Model
     from audioclass.reports.envelope import Envelope
     from audioclass.segmentation.segments import Classified
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class ClassifiedRecording:
     """A recording that was classified: its segments, its length and how long it took.
 
     The posteriors of its windows before smoothing and the outline of its waveform are kept where a page is wanted.
@@ -47,25 +47,29 @@ def classify(
     windows: bool = False,
 ) -> Result:
     """The segments of one recording with their posteriors; `-` reads standard input."""
-    reading = Reading(smooth, min_duration, threshold, windows)
-    return hear(source, loaded(model), reading).result
+    reading = SegmentationOptions(smooth, min_duration, threshold, windows)
+    return classify_recording(source, loaded(model), reading).result
 
 
-def hear(
+def classify_recording(
     source: str | Path | BinaryIO,
     model: Model,
-    reading: Reading | None = None,
+    reading: SegmentationOptions | None = None,
     *,
     progress: Progress | None = None,
     for_page: bool = False,
-) -> Heard:
+) -> ClassifiedRecording:
     """Classify a recording to its end; memory grows with its segments alone, and with its windows for a page."""
     from audioclass.audio.blocks import cut_blocks
     from audioclass.audio.decode import open_audio
     from audioclass.extraction.extract import extract_features
     from audioclass.segmentation.results import result_of
 
-    start, listener, name = time.perf_counter(), Listener(model, reading or Reading()), _name(source)
+    start, listener, name = (
+        time.perf_counter(),
+        StreamClassifier(model, reading or SegmentationOptions()),
+        _name(source),
+    )
     rate, watch = model.recipe.framing.sample_rate, _Watch(for_page, model)
     segments: list[Classified] = []
     with one_thread(), open_audio(source) as audio:
@@ -74,7 +78,7 @@ def hear(
             segments += listener.push(watch.windows(listener.posteriors(features)))
         segments += listener.finish()
     result = result_of([(name, one) for one in segments], model.labels, model.taxonomy)
-    return Heard(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
+    return ClassifiedRecording(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
 
 
 class _Watch:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from audioclass.engine.datasets import Progress, gather, load_corpus, tree_for
 from audioclass.engine.evaluating import AUTO, Judged, Trial, evaluate_model, folds_of
-from audioclass.engine.gathering import Progress, gather, load_corpus, tree_for
 from audioclass.engine.training import Setup, check_labels, run_folder
 from audioclass.errors import UsageError
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
+    from audioclass.classifier.model import Model
     from audioclass.evaluation.comparison import Comparison
-    from audioclass.model.model import Model
 
 
 def compare_setups(
@@ -31,7 +31,7 @@ def compare_setups(
     progress: Progress | None = None,
 ) -> Comparison:
     """Cross-validate each way to train on the same folds of a corpus; all must have the same recipe."""
-    from audioclass.learning.store import resumable
+    from audioclass.training.store import resumable
 
     check_several(list(setups))
     first = next(iter(setups.values()))

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from audioclass.engine.gathering import Labelled, Progress, gather, load_corpus, tree_for
+from audioclass.engine.datasets import Dataset, Progress, gather, load_corpus, tree_for
 from audioclass.engine.training import Setup, check_labels, run_folder, train_on
 from audioclass.errors import CorpusError, UsageError, did_you_mean
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from audioclass.evaluation.answers import Answers
+    from audioclass.classifier.model import Model
     from audioclass.evaluation.evaluation import Evaluation
-    from audioclass.learning.store import Store
-    from audioclass.model.model import Model
+    from audioclass.evaluation.predictions import Answers
     from audioclass.plugins.manager import PluginManager
+    from audioclass.training.store import Store
 
 N_FOLDS = 5
 AUTO, GROUPS = "auto", "groups"
@@ -32,11 +32,11 @@ class Judged:
     """Posteriors of a corpus's windows and what they are worth; `folds` is None where one model judged all.
 
     Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
-    `sharpness` combines the windows of a clip, the mean of the folds' own. `tree` is the text of the model's tree, or
+    `inverse_temperature` combines the windows of a clip, the mean of the folds' own. `tree` is the text of the model's tree, or
     of one trained without the first fold; empty where there is none.
     """
 
-    labelled: Labelled
+    labelled: Dataset
     labels: tuple[str, ...]
     P: np.ndarray
     paths: tuple[tuple[str, ...], ...]
@@ -45,7 +45,7 @@ class Judged:
     predict_seconds: float = 0.0
     machines: float = 0.0
     support_rows: float = 0.0
-    sharpness: float = 1.0
+    inverse_temperature: float = 1.0
     tree: str = ""
 
     def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
@@ -58,7 +58,7 @@ class Judged:
             self.labelled.y_among(self.labels),
             self.P,
             self.labelled.groups,
-            files=self.labelled.clips,
+            files=self.labelled.clip_names,
             segments=self.labelled.segments,
             paths=self.paths if any(len(path) > 1 for path in self.paths) else (),
             pool=self.pool,
@@ -67,20 +67,20 @@ class Judged:
 
     def pool(self, P: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The posterior of a clip from those of its windows."""
-        from audioclass.learning.clips import combine_windows
+        from audioclass.classifier.clips import combine_windows
 
-        return combine_windows(P, weights, self.sharpness)
+        return combine_windows(P, weights, self.inverse_temperature)
 
     def answers(self) -> Answers:
         """The posteriors beside the reference, as comparisons take them."""
-        from audioclass.evaluation.answers import Answers
+        from audioclass.evaluation.predictions import Answers
 
         return Answers.of(
             self.labels,
             self.labelled.y_among(self.labels),
             self.P,
             self.labelled.groups,
-            files=self.labelled.clips,
+            files=self.labelled.clip_names,
             segments=self.labelled.segments,
         )
 
@@ -118,19 +118,19 @@ def evaluate_model(
         predict_seconds=seconds,
         machines=classifier.n_machines,
         support_rows=classifier.n_support,
-        sharpness=model.sharpness,
+        inverse_temperature=model.inverse_temperature,
         tree=_tree_text(model),
     )
 
 
 def _tree_text(model: Model) -> str:
-    from audioclass.model.trees import learnt_tree
+    from audioclass.classifier.tree import learnt_tree
 
     tree = learnt_tree(model)
     return tree.to_toml() if tree else ""
 
 
-def was_trained_on(model: Model, labelled: Labelled) -> bool:
+def was_trained_on(model: Model, labelled: Dataset) -> bool:
     """Whether these very recordings and labels trained the model: its figures on them mean nothing then."""
     corpora = [model.about.get("corpus", {}), *(update["corpus"] for update in model.about.get("updates", []))]
     return labelled.fingerprint in {corpus.get("fingerprint") for corpus in corpora}
@@ -151,7 +151,7 @@ def cross_validate(
 
     A run that was killed goes on with the fold where it stopped.
     """
-    from audioclass.learning.store import resumable
+    from audioclass.training.store import resumable
 
     setup = setup or Setup.of()
     read = load_corpus(corpus, setup.manager, reader)
@@ -175,9 +175,9 @@ class Trial:
     store: Store | None = None
     progress: Progress | None = None
 
-    def judged(self, labelled: Labelled, folds: np.ndarray) -> Judged:
+    def judged(self, labelled: Dataset, folds: np.ndarray) -> Judged:
         """Every row by machines that never saw its fold; `folds` is the code of each row's fold."""
-        from audioclass.learning.store import computed
+        from audioclass.training.store import computed
 
         names, facts, trees = np.unique(folds), [], []
         P = np.zeros((len(folds), len(labelled.labels)))
@@ -196,8 +196,8 @@ class Trial:
         paths = tuple(self.taxonomy.path(label) if self.taxonomy else (label,) for label in labelled.labels)
         return Judged(labelled, labelled.labels, P, paths, folds, *map(float, (*seconds, *means)), trees[0])
 
-    def _judge(self, labelled: Labelled, held: np.ndarray, progress: Progress | None) -> dict[str, np.ndarray]:
-        """Posteriors of the rows held out, four costs and the sharpness, and the bytes of the tree's text."""
+    def _judge(self, labelled: Dataset, held: np.ndarray, progress: Progress | None) -> dict[str, np.ndarray]:
+        """Posteriors of the rows held out, four costs and the inverse_temperature, and the bytes of the tree's text."""
         known, new = labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
         missing = np.setdiff1d(np.arange(len(labelled.labels)), known.y)
         if len(missing):
@@ -210,10 +210,10 @@ class Trial:
         P = model.posteriors_of(new.X)
         seconds = (middle - start, time.perf_counter() - middle)
         counts = (model.classifier.n_machines, model.classifier.n_support)
-        facts = np.array([*seconds, *counts, model.sharpness], float)
+        facts = np.array([*seconds, *counts, model.inverse_temperature], float)
         return {"P": P, "facts": facts, "tree": np.frombuffer(_tree_text(model).encode(), np.uint8)}
 
-    def _key(self, labelled: Labelled, held: np.ndarray) -> str:
+    def _key(self, labelled: Dataset, held: np.ndarray) -> str:
         tree = self.taxonomy.to_toml() if self.taxonomy else ""
         rows = np.packbits(held).tobytes().hex()
         return repr((labelled.fingerprint, self.setup.recipe.fingerprint, self.setup.choices, tree, rows))
@@ -222,12 +222,12 @@ class Trial:
         self.progress(f"fold {fold} of {n_folds}, {stage}", done, total)
 
 
-def folds_of(labelled: Labelled, said: str = AUTO) -> np.ndarray:
+def folds_of(labelled: Dataset, said: str = AUTO) -> np.ndarray:
     """The fold of each row: `auto` takes those of the corpus or makes five, `groups` leaves one group out, or a number.
 
     Groups stay together and labels are spread over the folds; folds of a corpus that part a group are refused.
     """
-    from audioclass.learning.folds import fold_count, grouped_folds
+    from audioclass.training.folds import fold_count, grouped_folds
 
     if said == AUTO and (labelled.folds != "").all():
         return _stated_folds(labelled)
@@ -243,7 +243,7 @@ def folds_of(labelled: Labelled, said: str = AUTO) -> np.ndarray:
     return grouped_folds(labelled.y, groups, count)
 
 
-def _stated_folds(labelled: Labelled) -> np.ndarray:
+def _stated_folds(labelled: Dataset) -> np.ndarray:
     folds = np.unique(labelled.folds, return_inverse=True)[1]
     groups = np.unique(labelled.groups, return_inverse=True)[1]
     for group in range(groups.max() + 1):

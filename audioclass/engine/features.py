@@ -15,7 +15,7 @@ from audioclass.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from audioclass.data import Features
-    from audioclass.extraction.batch import Outcome
+    from audioclass.extraction.batch import Extracted
     from audioclass.extraction.recipe import Recipe
     from audioclass.plugins.manager import PluginManager
     from audioclass.recordings import Progress
@@ -35,7 +35,7 @@ def shipped_recipes() -> dict[str, Mapping[str, Any]]:
 
 
 def load_recipe(name: str, manager: PluginManager | None = None) -> Recipe:
-    """The recipe of a shipped name or of a TOML file, its pieces made."""
+    """The recipe of a shipped name or of a TOML file, its components made."""
     from audioclass.extraction.recipe import recipe_of
     from audioclass.plugins.manager import plugin_manager
 
@@ -44,7 +44,7 @@ def load_recipe(name: str, manager: PluginManager | None = None) -> Recipe:
         Path(name).stem,
         _recipe_table(name),
         manager.make,
-        lambda kind, piece: f"{manager.find(kind, piece).distribution} {manager.find(kind, piece).version}",
+        lambda kind, component: f"{manager.find(kind, component).distribution} {manager.find(kind, component).version}",
     )
 
 
@@ -58,7 +58,7 @@ def extract(path: str | Path, recipe: str | Recipe = DEFAULT_RECIPE) -> Features
     return whole(made, extract_features(read_blocks(source, made.framing.sample_rate, trim=made.trim), made))
 
 
-Outcomes = Callable[["Progress | None"], Iterator["Outcome"]]
+Outcomes = Callable[["Progress | None"], Iterator["Extracted"]]
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Models by path or by the name of a shipped one, with their pieces made by the plugin manager."""
+"""Models by path or by the name of a shipped one, with their components made by the plugin manager."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from audioclass.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from audioclass.model.loading import Maker
-    from audioclass.model.model import Model
+    from audioclass.classifier.loading import Maker
+    from audioclass.classifier.model import Model
     from audioclass.plugins.manager import PluginManager
 
 DEFAULT_MODEL = "broadcast"
@@ -21,7 +21,7 @@ def load_model(
     model: str | Path = DEFAULT_MODEL, *, manager: PluginManager | None = None, verify: bool = True
 ) -> Model:
     """A model file, or a shipped model by its name; its golden vectors are recomputed unless told not to."""
-    from audioclass.model import loading
+    from audioclass.classifier import loading
     from audioclass.plugins.manager import plugin_manager
 
     made = maker(manager or plugin_manager())
@@ -36,7 +36,7 @@ def load_model(
 
 def maker(manager: PluginManager) -> Maker:
     """What a model file is made of, by name."""
-    from audioclass.model.loading import Maker
+    from audioclass.classifier.loading import Maker
 
     def origin(kind: str, name: str) -> str:
         offer = manager.find(kind, name)

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from audioclass import __version__
-from audioclass.engine.choices import Choices
+from audioclass.engine.config import Choices
+from audioclass.engine.datasets import LEARN, Dataset, Progress, gather, load_corpus, tree_for
 from audioclass.engine.features import load_recipe, user_cache
-from audioclass.engine.gathering import LEARN, Labelled, Progress, gather, load_corpus, tree_for
 from audioclass.engine.provenance import describe
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
+    from audioclass.classifier.model import Model
     from audioclass.evaluation.evaluation import Evaluation
     from audioclass.extraction.recipe import Recipe
-    from audioclass.learning.examples import Examples
-    from audioclass.learning.store import Store
-    from audioclass.learning.training import Method, Training
-    from audioclass.model.model import Model
     from audioclass.plugins.manager import PluginManager
+    from audioclass.training.examples import Examples
+    from audioclass.training.store import Store
+    from audioclass.training.train import Method, Training
 
 __all__ = ["DEFAULT_RECIPE", "LEARN", "Setup", "Trained", "check_labels", "judge", "run_folder", "train", "train_on"]
 
@@ -37,7 +37,7 @@ PARTS = 0.02  # of accuracy: where naive folds claim so much more than grouped o
 
 @dataclass(frozen=True)
 class Setup:
-    """What a training starts from: the recipe, the pieces of the method, and how they were asked for."""
+    """What a training starts from: the recipe, the components of the method, and how they were asked for."""
 
     recipe: Recipe
     choices: Choices
@@ -54,7 +54,7 @@ class Setup:
         hop: float | None = None,
         manager: PluginManager | None = None,
     ) -> Setup:
-        """Names become pieces; `window` and `hop`, in seconds, take the place of the recipe's own."""
+        """Names become components; `window` and `hop`, in seconds, take the place of the recipe's own."""
         from audioclass.plugins.manager import plugin_manager
 
         manager, choices = manager or plugin_manager(), choices or Choices()
@@ -85,7 +85,7 @@ class Trained:
 
     model: Model
     training: Training
-    labelled: Labelled
+    labelled: Dataset
     grouped: Evaluation
     naive: Evaluation | None
 
@@ -135,7 +135,7 @@ def train(
 
 
 def train_on(
-    labelled: Labelled,
+    labelled: Dataset,
     setup: Setup,
     *,
     taxonomy: Taxonomy | None = None,
@@ -146,35 +146,36 @@ def train_on(
     reports: bool = True,
 ) -> Trained:
     """Train on windows that are at hand; without `reports` nothing that was held out is judged naively."""
-    from audioclass.learning.clips import fit_sharpness
-    from audioclass.learning.examples import Examples
-    from audioclass.learning.preparation import Preparation
-    from audioclass.learning.store import resumable
-    from audioclass.learning.training import train_classifier
-    from audioclass.model.model import Memory, Model
+    from audioclass.classifier.clips import fit_inverse_temperature
+    from audioclass.classifier.model import Model
+    from audioclass.classifier.preprocessing import Preprocessing
+    from audioclass.training.examples import Examples
+    from audioclass.training.memory import memory_of
+    from audioclass.training.store import resumable
+    from audioclass.training.train import train_classifier
 
     check_labels(labelled, taxonomy)
-    preparation = Preparation.fit(labelled.X, setup.recipe.groups, setup.choices.normalisation)
-    examples = Examples.of(preparation.apply(labelled.X), labelled.y, labelled.weights, labelled.groups)
+    preprocessing = Preprocessing.fit(labelled.X, setup.recipe.groups, setup.choices.normalisation)
+    examples = Examples.of(preprocessing.apply(labelled.X), labelled.y, labelled.weights, labelled.groups)
     with resumable(run_folder(cache, "training", examples.fingerprint)) as store:
         with refused_in_a_line():
             training = train_classifier(
                 examples, labelled.labels, setup.method, taxonomy=taxonomy, jobs=jobs, progress=progress, store=store
             )
-        sharpness = fit_sharpness(training.held_out, labelled.y, labelled.clips)
-        grouped = judge(labelled, training.held_out, taxonomy, sharpness)
+        inverse_temperature = fit_inverse_temperature(training.held_out, labelled.y, labelled.clip_names)
+        grouped = judge(labelled, training.held_out, taxonomy, inverse_temperature)
         P = _naive_posteriors(examples, setup.method, training, jobs, progress, store) if reports else None
-        naive = None if P is None else judge(labelled, P, taxonomy, sharpness)
+        naive = None if P is None else judge(labelled, P, taxonomy, inverse_temperature)
         about = describe(labelled, setup, training, grouped, naive, examples.y)
-        memory = Memory.of(training, examples)
-        made = (preparation, training.classifier, taxonomy, about, memory, sharpness)
+        memory = memory_of(training, examples)
+        made = (preprocessing, training.classifier, taxonomy, about, memory, inverse_temperature)
         model = Model.of(name, setup.recipe, *made)
     return Trained(model, training, labelled, grouped, naive)
 
 
 @contextlib.contextmanager
 def refused_in_a_line() -> Iterator[None]:
-    """What a piece finds wrong with these examples becomes an error that a user can put right."""
+    """What a component finds wrong with these examples becomes an error that a user can put right."""
     try:
         yield
     except AudioclassError:
@@ -189,7 +190,7 @@ def run_folder(cache: Path | None, stage: str, key: str) -> Path:
     return Path(cache or user_cache()) / stage / digest
 
 
-def check_labels(labelled: Labelled, taxonomy: Taxonomy | None) -> None:
+def check_labels(labelled: Dataset, taxonomy: Taxonomy | None) -> None:
     """Refuse what cannot be trained on."""
     if len(labelled.labels) < 2:
         raise CorpusError(f"only the label {labelled.labels[0]!r} has recordings, at least 2 labels are needed")
@@ -198,12 +199,12 @@ def check_labels(labelled: Labelled, taxonomy: Taxonomy | None) -> None:
 
 
 def judge(
-    labelled: Labelled, P: np.ndarray, taxonomy: Taxonomy | None, sharpness: float, n_resamples: int = 200
+    labelled: Dataset, P: np.ndarray, taxonomy: Taxonomy | None, inverse_temperature: float, n_resamples: int = 200
 ) -> Evaluation:
     """Posteriors of labelled windows against their labels, per window and per clip."""
+    from audioclass.classifier.clips import combine_windows
     from audioclass.evaluation.bootstrap import Resampling
     from audioclass.evaluation.evaluation import evaluate
-    from audioclass.learning.clips import combine_windows
 
     paths = [taxonomy.path(label) for label in labelled.labels] if taxonomy else ()
     return evaluate(
@@ -211,10 +212,10 @@ def judge(
         labelled.y,
         P,
         labelled.groups,
-        files=labelled.clips,
+        files=labelled.clip_names,
         segments=labelled.segments,
         paths=paths,
-        pool=partial(combine_windows, sharpness=sharpness),
+        pool=partial(combine_windows, inverse_temperature=inverse_temperature),
         resampling=Resampling(n_resamples=n_resamples),
     )
 
@@ -223,7 +224,7 @@ def _naive_posteriors(
     examples: Examples, method: Method, training: Training, jobs: int, progress: Progress | None, store: Store
 ) -> np.ndarray | None:
     """The same machines judged as if windows were independent: what a split that leaks would claim."""
-    from audioclass.learning.naive import naive_posteriors
+    from audioclass.training.naive import naive_posteriors
 
     if len(np.unique(examples.groups)) == len(examples.groups):
         return None

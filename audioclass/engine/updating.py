@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from audioclass.engine.choices import Choices
-from audioclass.engine.gathering import Labelled, Progress, gather, load_corpus
+from audioclass.engine.config import Choices
+from audioclass.engine.datasets import Dataset, Progress, gather, load_corpus
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
 from audioclass.engine.training import Setup, Trained, judge
@@ -20,11 +20,11 @@ from audioclass.problems import Dichotomy, Machine, Plan
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from audioclass.learning.dichotomies import TrainedDichotomy
-    from audioclass.learning.examples import Examples
-    from audioclass.learning.machines import Bank
-    from audioclass.model.model import Model
+    from audioclass.classifier.bank import Bank
+    from audioclass.classifier.model import Model
     from audioclass.plugins.manager import PluginManager
+    from audioclass.training.dichotomies import TrainedDichotomy
+    from audioclass.training.examples import Examples
 
 
 def update(
@@ -71,34 +71,35 @@ class _Update:
 
     old: Model
     setup: Setup
-    labelled: Labelled
+    labelled: Dataset
     labels: tuple[str, ...]
     tree: Taxonomy
     is_same: bool
 
     def trained(self, name: str, jobs: int, progress: Progress | None) -> Trained:
         """The new model; its report is of the added recordings, each group held out."""
-        from audioclass.learning.training import assemble
-        from audioclass.model.model import Memory, Model
+        from audioclass.classifier.model import Model
+        from audioclass.training.memory import memory_of
+        from audioclass.training.train import assemble
 
         examples, n_old = self._examples()
         plan = self._plan(examples)
         results = self._results(plan, examples, n_old, jobs, progress)
         training = assemble(examples, self.labels, self.setup.method, plan, results)
         added = self.labelled.among(self.labels)
-        grouped = judge(added, training.held_out[n_old:], None, self.old.sharpness)
+        grouped = judge(added, training.held_out[n_old:], None, self.old.inverse_temperature)
         about = describe(added, self.setup, training, grouped, None, examples.y) | {"updates": self._history()}
-        memory = Memory.of(training, examples)
-        made = (training.classifier, self.tree, about, memory, self.old.sharpness)
-        model = Model.of(name, self.old.recipe, self.old.preparation, *made)
+        memory = memory_of(training, examples)
+        made = (training.classifier, self.tree, about, memory, self.old.inverse_temperature)
+        model = Model.of(name, self.old.recipe, self.old.preprocessing, *made)
         return Trained(model, training, added, grouped, None)
 
     def _examples(self) -> tuple[Examples, int]:
         """The remembered rows, then the added ones; groups of the two never meet."""
-        from audioclass.learning.examples import Examples
+        from audioclass.training.examples import Examples
 
         memory, bank = self.old.memory, self.old.classifier.machines
-        X = np.concatenate([bank.X.astype(np.float64), self.old.preparation.apply(self.labelled.X)])
+        X = np.concatenate([bank.X.astype(np.float64), self.old.preprocessing.apply(self.labelled.X)])
         place = np.array([self.labels.index(label) for label in self.old.labels])
         y = np.concatenate([place[memory.y], self.labelled.y_among(self.labels)])
         added = np.unique(self.labelled.groups, return_inverse=True)[1]
@@ -108,7 +109,7 @@ class _Update:
 
     def _plan(self, examples: Examples) -> Plan:
         """The model's own plan while labels and tree are the same, else a new one."""
-        from audioclass.learning.training import plan_of
+        from audioclass.training.train import plan_of
 
         if self.is_same:
             return self.old.classifier.plan
@@ -118,7 +119,7 @@ class _Update:
         self, plan: Plan, examples: Examples, n_old: int, jobs: int, progress: Progress | None
     ) -> list[TrainedDichotomy]:
         """Kept machines where nothing was added, trained ones elsewhere."""
-        from audioclass.learning.dichotomies import train_dichotomies
+        from audioclass.training.dichotomies import train_dichotomies
 
         kept = {i: self._kept(dichotomy, examples, n_old) for i, dichotomy in enumerate(plan.dichotomies)}
         touched = [i for i, result in kept.items() if result is None]
@@ -128,7 +129,7 @@ class _Update:
             examples,
             [kernel for kernel, _ in facts],
             [C for _, C in facts],
-            self.setup.method.pieces,
+            self.setup.method.components,
             everywhere=True,
             jobs=jobs,
             progress=None if progress is None else partial(progress, "training"),
@@ -153,7 +154,7 @@ class _Update:
 
     def _kept(self, dichotomy: Dichotomy, examples: Examples, n_old: int) -> TrainedDichotomy | None:
         """The model's own machine, if none of the added recordings takes part in it."""
-        from audioclass.learning.dichotomies import TrainedDichotomy
+        from audioclass.training.dichotomies import TrainedDichotomy
 
         which = self._was(dichotomy)
         if which is None or np.isin(examples.y[n_old:], [*dichotomy.positive, *dichotomy.negative]).any():

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.evaluation.answers import Answers, Pool
 from audioclass.evaluation.bootstrap import Resampling, bootstrap
 from audioclass.evaluation.comparison import Comparison, Pair, System
 from audioclass.evaluation.correction import holm
 from audioclass.evaluation.paired import Verdict, corrected_t, mcnemar, wilcoxon
+from audioclass.evaluation.predictions import Answers, Pool
 from audioclass.evaluation.ranks import ALPHA, Ranked, rank_systems
 from audioclass.evaluation.summary import LOWER_IS_BETTER, Measures, summary_measures
 

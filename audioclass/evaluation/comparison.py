@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from audioclass.evaluation.bootstrap import Interval
-from audioclass.evaluation.forms import plain_measure, plain_number, shown, shown_interval
+from audioclass.evaluation.formatting import plain_measure, plain_number, shown, shown_interval
 from audioclass.evaluation.paired import Verdict
 from audioclass.evaluation.ranks import Ranked
 

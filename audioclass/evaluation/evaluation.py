@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from audioclass.data import Segment
-from audioclass.evaluation.answers import Answers, Pool
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.mistakes import N_MISTAKES
+from audioclass.evaluation.predictions import Answers, Pool
 from audioclass.evaluation.views import View, view_of
 
 

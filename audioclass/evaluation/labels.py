@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.calibration import LabelBinnings
 from audioclass.evaluation.confusion import confusion_matrix, label_rates
+from audioclass.evaluation.predictions import Answers
 from audioclass.evaluation.ranking import LabelRankings
 
 LABEL_MEASURES = {

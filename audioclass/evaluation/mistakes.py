@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audioclass.data import Segment
-from audioclass.evaluation.answers import Answers
+from audioclass.evaluation.predictions import Answers
 
 N_MISTAKES = 20
 

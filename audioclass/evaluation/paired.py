@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from audioclass.evaluation.forms import plain_number
+from audioclass.evaluation.formatting import plain_number
 
 EXACT_BELOW = 25  # examples on which two systems part
 ENUMERATED = 20  # pairs whose signs are all tried

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.calibration import Binning, brier_scores, log_losses
 from audioclass.evaluation.confusion import (
     accuracy,
@@ -19,6 +18,7 @@ from audioclass.evaluation.confusion import (
     weighted,
 )
 from audioclass.evaluation.hierarchy import ancestry, hierarchical_rates
+from audioclass.evaluation.predictions import Answers
 from audioclass.evaluation.ranking import LabelRankings
 
 MEASURES = {

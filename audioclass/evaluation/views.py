@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.bootstrap import Interval, Resampling, bootstrap
 from audioclass.evaluation.calibration import Reliability, label_reliability, top_label_reliability
 from audioclass.evaluation.confusion import LabelRates, confusion_matrix, label_rates, mean_of_defined
-from audioclass.evaluation.forms import (
+from audioclass.evaluation.formatting import (
     plain_interval,
     plain_measure,
     plain_mistake,
@@ -24,6 +23,7 @@ from audioclass.evaluation.forms import (
 )
 from audioclass.evaluation.labels import LABEL_MEASURES, label_measures
 from audioclass.evaluation.mistakes import N_MISTAKES, Mistake, worst_mistakes
+from audioclass.evaluation.predictions import Answers
 from audioclass.evaluation.ranking import Roc, hand_till_auc, roc_curve
 from audioclass.evaluation.summary import MEASURES, OF_AREAS, summary_measures
 

@@ -13,7 +13,7 @@ from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
 from audioclass.data import Block
 from audioclass.errors import AudioclassError
-from audioclass.extraction.cache import Cache, Entry, cache_key
+from audioclass.extraction.cache import Cache, CachedFeatures, cache_key
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.parallel import for_each
 from audioclass.extraction.recipe import Recipe
@@ -21,11 +21,11 @@ from audioclass.recordings import Progress, regular
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Extracted:
     """What became of one recording: its features on disk, or the one line that says why there are none."""
 
     path: Path
-    entry: Entry | None = None
+    cached: CachedFeatures | None = None
     reason: str = ""
     was_kept: bool = False
     seconds_taken: float = 0.0
@@ -33,17 +33,17 @@ class Outcome:
 
 def extract_batch(
     paths: Sequence[Path], recipe: Recipe, cache: Cache, jobs: int = 1, progress: Progress | None = None
-) -> Iterator[Outcome]:
+) -> Iterator[Extracted]:
     """One outcome for each recording, in order of their completion; `progress` is told of one file at a time."""
     cache.prepare()
     if jobs == 1 or len(paths) < 2:
         yield from (extract_one(path, recipe, cache, progress) for path in paths)
         return
     work = partial(extract_one, recipe=recipe, cache=cache)
-    yield from for_each(work, paths, jobs, lambda path, reason: Outcome(path, reason=reason))
+    yield from for_each(work, paths, jobs, lambda path, reason: Extracted(path, reason=reason))
 
 
-def extract_one(path: Path, recipe: Recipe, cache: Cache, progress: Progress | None = None) -> Outcome:
+def extract_one(path: Path, recipe: Recipe, cache: Cache, progress: Progress | None = None) -> Extracted:
     """Extract a recording or find what was kept of it; an error that a user can understand becomes a reason."""
     start = time.perf_counter()
     try:
@@ -51,10 +51,10 @@ def extract_one(path: Path, recipe: Recipe, cache: Cache, progress: Progress | N
         kept = cache.find(key)
         entry = kept or cache.write(key, extract_features(_watched(path, recipe, progress), recipe), recipe)
     except AudioclassError as error:
-        return Outcome(path, reason=str(error), seconds_taken=time.perf_counter() - start)
+        return Extracted(path, reason=str(error), seconds_taken=time.perf_counter() - start)
     except OSError as error:
-        return Outcome(path, reason=f"{path}: {error.strerror}", seconds_taken=time.perf_counter() - start)
-    return Outcome(path, entry, was_kept=kept is not None, seconds_taken=time.perf_counter() - start)
+        return Extracted(path, reason=f"{path}: {error.strerror}", seconds_taken=time.perf_counter() - start)
+    return Extracted(path, entry, was_kept=kept is not None, seconds_taken=time.perf_counter() - start)
 
 
 def _watched(path: Path, recipe: Recipe, progress: Progress | None) -> Iterator[Block]:

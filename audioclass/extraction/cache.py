@@ -26,7 +26,7 @@ VALUE, TIME = np.dtype("<f4"), np.dtype("<f8")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CachedFeatures:
     """The features of one recording on disk: (n_rows, n_columns) values and the seconds of audio they describe."""
 
     path: Path
@@ -65,20 +65,20 @@ class Cache:
                 if _lock(file):
                     part.unlink(missing_ok=True)
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> CachedFeatures | None:
         """The entry of a key; None where there is none that is whole."""
         path = self._path(key)
         try:
             with zipfile.ZipFile(path) as archive:
                 said = json.loads(archive.read("about.json"))
-                entry = Entry(path, int(said["n_rows"]), int(said["n_columns"]), float(said["seconds"]))
+                entry = CachedFeatures(path, int(said["n_rows"]), int(said["n_columns"]), float(said["seconds"]))
                 sizes = {info.filename: info.file_size for info in archive.infolist()}
         except (OSError, zipfile.BadZipFile, ValueError, KeyError, TypeError):
             return None
         is_whole = sizes.get("X") == entry.n_rows * entry.n_columns * VALUE.itemsize
         return entry if is_whole and sizes.get("times") == entry.n_rows * 2 * TIME.itemsize else None
 
-    def write(self, key: str, chunks: Iterable[Features], recipe: Recipe) -> Entry:
+    def write(self, key: str, chunks: Iterable[Features], recipe: Recipe) -> CachedFeatures:
         """Write an entry chunk by chunk; where the chunks fail, nothing stays."""
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ class Cache:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-        return Entry(path, n_rows, len(recipe.columns), seconds)
+        return CachedFeatures(path, n_rows, len(recipe.columns), seconds)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.zip"

@@ -54,18 +54,18 @@ class Part:
     def plain(self) -> dict[str, Any]:
         """The part as it stands in a recipe file."""
         if self.embedding is not None:
-            return {"group": self.group, "embedding": _plain_piece(self.embedding)}
+            return {"group": self.group, "embedding": _plain_component(self.embedding)}
         return {
             "group": self.group,
-            "descriptors": [_plain_piece(piece) for piece in self.descriptors],
-            "poolings": [_plain_piece(piece) for piece in self.poolings],
+            "descriptors": [_plain_component(component) for component in self.descriptors],
+            "poolings": [_plain_component(component) for component in self.poolings],
             "derivatives": self.derivatives,
         }
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How recordings become features; `window` and `window_hop` are seconds, `origins` the distributions of its pieces.
+    """How recordings become features; `window` and `window_hop` are seconds, `origins` the distributions of its components.
 
     A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out.
     """
@@ -108,18 +108,18 @@ class Recipe:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for recipes that give the same features: what is computed, and by which versions of the pieces."""
+        """The same for recipes that give the same features: what is computed, and by which versions of the components."""
         said = {key: value for key, value in self.plain().items() if key != "summary"}
         text = json.dumps([FORMAT, said, sorted(self.origins)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[[str, str], str]) -> Recipe:
-    """The recipe of a plain table; `make` and `origin` turn a kind and a name into a piece and its distribution."""
+    """The recipe of a plain table; `make` and `origin` turn a kind and a name into a component and its distribution."""
     _check_keys(f"recipe {name}", table, RECIPE_KEYS)
     origins: set[str] = set()
 
-    def piece(kind: str, said: Any) -> Any:
+    def component(kind: str, said: Any) -> Any:
         if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
             raise UsageError(f"recipe {name}: {said!r} must be a {kind} with its name and parameters")
         origins.add(origin(kind, said["name"]))
@@ -129,7 +129,7 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
         framing = Framing(*(int(_number(name, table, key)) for key in ("sample_rate", "frame_length", "hop_length")))
     except ValueError as error:
         raise UsageError(f"recipe {name}: {error}") from error
-    parts = tuple(_part(name, said, piece) for said in _list(f"recipe {name}", table, "parts"))
+    parts = tuple(_part(name, said, component) for said in _list(f"recipe {name}", table, "parts"))
     return _checked(
         Recipe(
             name,
@@ -144,18 +144,18 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
     )
 
 
-def _part(name: str, said: Any, piece: Callable[[str, Any], Any]) -> Part:
+def _part(name: str, said: Any, component: Callable[[str, Any], Any]) -> Part:
     if not isinstance(said, Mapping) or not isinstance(said.get("group"), str) or not said["group"]:
         raise UsageError(f"recipe {name}: every part must name its group")
     where = f"recipe {name}, group {said['group']}"
     _check_keys(where, said, PART_KEYS)
     if "embedding" in said:
-        return Part(said["group"], embedding=piece("embedding", said["embedding"]))
+        return Part(said["group"], embedding=component("embedding", said["embedding"]))
     derivatives = said.get("derivatives", 0)
     if derivatives not in (0, 1, 2):
         raise UsageError(f"{where}: derivatives={derivatives!r} must be 0, 1 or 2")
-    descriptors = tuple(piece("descriptor", one) for one in _list(where, said, "descriptors"))
-    poolings = tuple(piece("pooling", one) for one in _list(where, said, "poolings"))
+    descriptors = tuple(component("descriptor", one) for one in _list(where, said, "descriptors"))
+    poolings = tuple(component("pooling", one) for one in _list(where, said, "poolings"))
     return Part(said["group"], descriptors, poolings, derivatives)
 
 
@@ -163,7 +163,7 @@ def _checked(recipe: Recipe) -> Recipe:
     if recipe.framing.hop_length > recipe.framing.frame_length:
         raise UsageError(f"recipe {recipe.name}: hop_length must be at most frame_length, or samples are skipped")
     silence = Spectra(np.zeros(recipe.framing.frame_length, np.float32), recipe.framing)
-    try:  # what a piece finds wrong with this sample rate or frame is found now, not at the first recording
+    try:  # what a component finds wrong with this sample rate or frame is found now, not at the first recording
         columns = recipe.columns
         for descriptor in (descriptor for part in recipe.parts for descriptor in part.descriptors):
             descriptor.frames(silence)
@@ -195,6 +195,8 @@ def _number(name: str, table: Mapping[str, Any], key: str) -> float:
     return float(value)
 
 
-def _plain_piece(piece: Any) -> dict[str, Any]:
-    values = {key: list(value) if isinstance(value, tuple) else value for key, value in parameter_values(piece).items()}
-    return {"name": piece.name, **{key: value for key, value in values.items() if value is not None}}
+def _plain_component(component: Any) -> dict[str, Any]:
+    values = {
+        key: list(value) if isinstance(value, tuple) else value for key, value in parameter_values(component).items()
+    }
+    return {"name": component.name, **{key: value for key, value in values.items() if value is not None}}

@@ -16,13 +16,13 @@ from typing import IO, Any
 import numpy as np
 
 from audioclass.errors import UsageError, unknown_name
-from audioclass.extraction.batch import Outcome
+from audioclass.extraction.batch import Extracted
 from audioclass.extraction.recipe import Recipe
 
 KEYS = ("file", "start", "end")
 
 
-def write_table(path: Path, outcomes: Sequence[Outcome], recipe: Recipe) -> int:
+def write_table(path: Path, outcomes: Sequence[Extracted], recipe: Recipe) -> int:
     """Write the features of all recordings that have some; the suffix says how. Returns the number of rows."""
     writer = table_writer(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -34,10 +34,10 @@ def write_table(path: Path, outcomes: Sequence[Outcome], recipe: Recipe) -> int:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
         part.unlink(missing_ok=True)
-    return sum(outcome.entry.n_rows for outcome in outcomes if outcome.entry)
+    return sum(outcome.cached.n_rows for outcome in outcomes if outcome.cached)
 
 
-def table_writer(path: Path) -> Callable[[IO[bytes], Sequence[Outcome], Recipe], None]:
+def table_writer(path: Path) -> Callable[[IO[bytes], Sequence[Extracted], Recipe], None]:
     """The writer for a file's suffix, known before any work is done."""
     suffix = path.suffix.lower()
     if suffix not in WRITERS:
@@ -49,7 +49,7 @@ def table_writer(path: Path) -> Callable[[IO[bytes], Sequence[Outcome], Recipe],
     return WRITERS[suffix]
 
 
-def write_csv(stream: IO[bytes], outcomes: Sequence[Outcome], recipe: Recipe) -> None:
+def write_csv(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
     """One line for each window, with as many digits as float32 needs."""
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="", write_through=True)
     lines = csv.writer(text)
@@ -60,10 +60,10 @@ def write_csv(stream: IO[bytes], outcomes: Sequence[Outcome], recipe: Recipe) ->
     text.detach()
 
 
-def _write_npz(stream: IO[bytes], outcomes: Sequence[Outcome], recipe: Recipe) -> None:
+def _write_npz(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
     """Arrays X, start, end, file (index into files), files, columns and groups; texts are arrays of characters."""
-    good = [outcome for outcome in outcomes if outcome.entry]
-    n_rows = sum(outcome.entry.n_rows for outcome in good)
+    good = [outcome for outcome in outcomes if outcome.cached]
+    n_rows = sum(outcome.cached.n_rows for outcome in good)
     spans = np.concatenate([times for _, _, times in _rows(good)] or [np.empty((0, 2))])
     with zipfile.ZipFile(stream, "w") as archive:
         with archive.open("X.npy", "w", force_zip64=True) as member:
@@ -74,7 +74,7 @@ def _write_npz(stream: IO[bytes], outcomes: Sequence[Outcome], recipe: Recipe) -
         arrays: dict[str, Any] = {
             "start": spans[:, 0],
             "end": spans[:, 1],
-            "file": np.repeat(np.arange(len(good)), [outcome.entry.n_rows for outcome in good]),
+            "file": np.repeat(np.arange(len(good)), [outcome.cached.n_rows for outcome in good]),
             "files": np.array([_name(outcome.path) for outcome in good], dtype=np.str_),
             "columns": np.array(recipe.columns, dtype=np.str_),
             "groups": np.array(recipe.groups, dtype=np.str_),
@@ -84,7 +84,7 @@ def _write_npz(stream: IO[bytes], outcomes: Sequence[Outcome], recipe: Recipe) -
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def _write_parquet(stream: IO[bytes], outcomes: Sequence[Outcome], recipe: Recipe) -> None:
+def _write_parquet(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
     arrow, parquet = _import_parquet()
     fields = [("file", arrow.string()), ("start", arrow.float64()), ("end", arrow.float64())]
     schema = arrow.schema(fields + [(name, arrow.float32()) for name in recipe.columns])
@@ -108,10 +108,10 @@ def _import_parquet() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
-def _rows(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+def _rows(outcomes: Sequence[Extracted]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     for outcome in outcomes:
-        if outcome.entry is not None:
-            for X, times in outcome.entry.rows():
+        if outcome.cached is not None:
+            for X, times in outcome.cached.rows():
                 yield _name(outcome.path), X, times
 
 

@@ -9,17 +9,16 @@ whatever d; the second is the density that Parzen windows use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
-@dataclass(frozen=True)
+@component
 class Gaussian:
     """Similarity that fades over a distance of about `sigma` per feature."""
 
@@ -28,8 +27,6 @@ class Gaussian:
     is_mercer: ClassVar[bool] = True
 
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="how far apart is no longer alike")
-
-    __post_init__ = check_parameters
 
     def of(self, S: np.ndarray) -> np.ndarray:
         """exp(−S/σ²)."""
@@ -40,7 +37,7 @@ class Gaussian:
         return {"sigma": K * S * (2 / self.sigma**3)}
 
 
-@dataclass(frozen=True)
+@component
 class UnscaledGaussian:
     """Similarity that fades over a distance of about `sigma` in all."""
 
@@ -49,8 +46,6 @@ class UnscaledGaussian:
     is_mercer: ClassVar[bool] = True
 
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 100.0), help="how far apart is no longer alike")
-
-    __post_init__ = check_parameters
 
     def of(self, S: np.ndarray) -> np.ndarray:
         """exp(−S/(2σ²))."""

@@ -6,7 +6,6 @@ feature out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,10 +13,10 @@ import numpy as np
 from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
 from audioclass.kernels.statistics import squared_distance
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
-@dataclass(frozen=True)
+@component
 class ScaledGaussian:
     """Similarity in which each feature counts by its own factor, as a selection learns them."""
 
@@ -26,8 +25,6 @@ class ScaledGaussian:
 
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 100.0), help="how far apart is no longer alike")
     factors: tuple[float, ...] = parameter((), low=0.0, help="one for each feature; empty: all 1")
-
-    __post_init__ = check_parameters
 
     def gram(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """From features of as many columns as there are factors."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 LARGEST = 1e150
 
 
-@dataclass(frozen=True)
+@component
 class Polynomial:
     """Similarity through products of up to `degree` features."""
 
@@ -26,8 +25,6 @@ class Polynomial:
     degree: int = parameter(2, low=1, search=(1, 5), help="how many features are multiplied at most")
     scale: float = parameter(1.0, above=0.0, scale="log", search=(1e-3, 1e1), help="factor of the dot product")
     offset: float = parameter(1.0, low=0.0, search=(0.0, 10.0), help="0 keeps only products of exactly `degree`")
-
-    __post_init__ = check_parameters
 
     def of(self, S: np.ndarray) -> np.ndarray:
         """(scale S + offset)^degree, with a warning where it grows past 1e150 or overflows."""

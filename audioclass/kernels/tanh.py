@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 
 
-@dataclass(frozen=True)
+@component
 class Tanh:
     """Similarity that saturates; never a Mercer kernel around the origin, so trainers get no guarantee."""
 
@@ -22,8 +21,6 @@ class Tanh:
 
     slope: float = parameter(0.1, above=0.0, scale="log", search=(1e-4, 1.0), help="factor of the dot product")
     offset: float = parameter(0.0, search=(-2.0, 2.0), help="dot product, times slope, at which it is 0")
-
-    __post_init__ = check_parameters
 
     def of(self, S: np.ndarray) -> np.ndarray:
         """tanh(slope S − offset)."""

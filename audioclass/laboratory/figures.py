@@ -10,7 +10,7 @@ import numpy as np
 
 from audioclass.errors import UsageError
 from audioclass.laboratory.surfaces import Surface
-from audioclass.writing import beside
+from audioclass.storage import beside
 
 FORMATS = (".png", ".svg", ".pdf")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.cases.case import Case
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.laboratory.ledger import Ledger
@@ -70,7 +70,7 @@ def surfaces(
 
 def _computed(X: np.ndarray, y: np.ndarray, sigma: float, C: float) -> dict[str, Any]:
     kernel = Gaussian(sigma)
-    case = Case(gram(kernel, X), y, C, svm=SVM().fit)
+    case = SelectionProblem(gram(kernel, X), y, C, svm=SVM().fit)
     axis = np.linspace(0, 1, RESOLUTION)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     return {

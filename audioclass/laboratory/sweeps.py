@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.cases.case import Case
 from audioclass.contracts import Criterion, Kernel
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.statistics import gram_and_gradients
 from audioclass.laboratory.ledger import Ledger
-from audioclass.learning.error_factor import joachims_error_factor
-from audioclass.learning.folds import fold_count, grouped_folds
 from audioclass.parameters import parameter_values
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
+from audioclass.training.error_factor import joachims_error_factor
+from audioclass.training.folds import fold_count, grouped_folds
 
 Progress = Callable[[str], None]  # what was just done
 Row = dict[str, Any]
@@ -35,13 +35,13 @@ class Sides:
     groups: np.ndarray
     digest: str
 
-    def case(self, kernel: Kernel, C: float) -> Case:
+    def case(self, kernel: Kernel, C: float) -> SelectionProblem:
         """What a criterion judges under this kernel and C."""
         K, gradients = gram_and_gradients(kernel, self.X)
         codes = np.unique(self.groups, return_inverse=True)[1]
         folds = grouped_folds(self.y, codes, max(2, fold_count(self.y, codes, N_FOLDS)))
         numbers = {name: float(v) for name, v in parameter_values(kernel).items() if isinstance(v, (int, float))}
-        return Case(K, self.y, C, gradients, numbers, None, codes, folds, SVM().fit, L2SVM().fit)
+        return SelectionProblem(K, self.y, C, gradients, numbers, None, codes, folds, SVM().fit, L2SVM().fit)
 
 
 def sweep_error_factor(
@@ -73,7 +73,7 @@ def _one_of_each(y: np.ndarray) -> np.ndarray:
     return np.array([np.argmax(y > 0), np.argmax(y < 0)])
 
 
-def _trained(case: Case) -> Row:
+def _trained(case: SelectionProblem) -> Row:
     """Training error, exact leave-one-out error, share of support vectors and seconds of one machine."""
     start = time.process_time()
     with warnings.catch_warnings():
@@ -160,11 +160,11 @@ class _Run:
     def _at(self, sigma: float) -> Row:
         return {"data": self.sides.digest, "kernel": _said(self.kernel), "sigma": sigma, "C": self.C_at(sigma)}
 
-    def _case(self, sigma: float) -> Case:
+    def _case(self, sigma: float) -> SelectionProblem:
         return self.sides.case(replace(self.kernel, sigma=sigma), self.C_at(sigma))
 
 
-def _judged(criterion: Criterion, case: Case) -> Row:
+def _judged(criterion: Criterion, case: SelectionProblem) -> Row:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)

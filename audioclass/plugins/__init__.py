@@ -1,5 +1,5 @@
 """One door for all: what is installed, what it offers, and how a plugin is written, checked and mended.
 
 `manager.py` turns names into classes and keeps what fails apart; it names the files of the rooms as strings and
-imports none of them until a piece is used.
+imports none of them until a component is used.
 """

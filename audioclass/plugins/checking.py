@@ -1,4 +1,4 @@
-"""Checks of what a user names: a piece, an installed distribution, or a folder or module on disk."""
+"""Checks of what a user names: a component, an installed distribution, or a folder or module on disk."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def select_offers(
     offers = [o for o in manager.offers(kind) if what == o.name or canonical(what) == canonical(o.distribution)]
     if not offers:
         known = {name for offer in manager.offers(kind) for name in (offer.name, offer.distribution)}
-        raise unknown_name("piece or distribution", what, known)
+        raise unknown_name("component or distribution", what, known)
     return manager, offers
 
 
 def judge_offers(manager: PluginManager, offers: Sequence[Offer], settings: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The verdict of every law on each piece, as plain values."""
-    from audioclass.testing import judge_piece
+    """The verdict of every law on each component, as plain values."""
+    from audioclass.testing import run_checks
 
     for offer in offers:
         cls = manager.load(offer.kind, offer.name)
-        verdicts = judge_piece(offer.kind, make(cls, parse_assignments(cls, settings)))
+        verdicts = run_checks(offer.kind, make(cls, parse_assignments(cls, settings)))
         identity = {key: getattr(offer, key) for key in ("kind", "name", "distribution", "version")}
         yield {**identity, "laws": [vars(verdict) for verdict in verdicts]}
 

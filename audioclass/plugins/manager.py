@@ -1,6 +1,6 @@
 """The plugin manager: name → class, with one `try` per distribution and a quarantine for what fails.
 
-What a distribution offers is read from its manifest where it ships one; its modules are imported when a piece is
+What a distribution offers is read from its manifest where it ships one; its modules are imported when a component is
 used. Without a manifest they are imported at once. Built-ins come in by the same hooks; only they may raise.
 """
 
@@ -136,7 +136,7 @@ class PluginManager:
         return self._classes[offer.key]
 
     def make(self, kind: str, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """The piece of a name with these parameters."""
+        """The component of a name with these parameters."""
         return make(self.load(kind, name), parameters or {})
 
     def load_all(self) -> None:

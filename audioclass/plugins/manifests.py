@@ -23,7 +23,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Offer:
-    """A piece that somebody offers: what it is called, what it can be told, and where it came from."""
+    """A component that somebody offers: what it is called, what it can be told, and where it came from."""
 
     kind: str
     name: str

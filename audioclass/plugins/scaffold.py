@@ -45,14 +45,14 @@ def _words(name: str) -> list[str]:
     return re.split("[-_]", short)
 
 
-def _refuse_taken(piece: str, kind: str, folder: Path, manager: PluginManager) -> None:
+def _refuse_taken(component: str, kind: str, folder: Path, manager: PluginManager) -> None:
     if folder.exists():
         raise UsageError(f"{folder} exists already; nothing was written")
     namespace = KINDS[kind].namespace
     for offer in manager.offers():
-        if offer.key == (namespace, piece):
+        if offer.key == (namespace, component):
             raise UsageError(
-                f"the {offer.kind} {piece!r} exists already: {offer.distribution} {offer.version} offers it"
+                f"the {offer.kind} {component!r} exists already: {offer.distribution} {offer.version} offers it"
             )
 
 

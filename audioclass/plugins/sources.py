@@ -1,4 +1,4 @@
-"""The distributions that offer pieces: our own, those that are installed, and one on disk that is to be checked."""
+"""The distributions that offer components: our own, those that are installed, and one on disk that is to be checked."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ BUILTINS = (
     "audioclass.descriptors.prediction",
     "audioclass.descriptors.spectral",
     "audioclass.descriptors.temporal",
-    "audioclass.exports.audacity",
-    "audioclass.exports.csv",
-    "audioclass.exports.dcase",
-    "audioclass.exports.elan",
-    "audioclass.exports.jams",
-    "audioclass.exports.json",
-    "audioclass.exports.parquet",
-    "audioclass.exports.raven",
-    "audioclass.exports.rttm",
-    "audioclass.exports.srt",
-    "audioclass.exports.textgrid",
-    "audioclass.exports.webvtt",
+    "audioclass.formats.audacity",
+    "audioclass.formats.csv",
+    "audioclass.formats.dcase",
+    "audioclass.formats.elan",
+    "audioclass.formats.jams",
+    "audioclass.formats.json",
+    "audioclass.formats.parquet",
+    "audioclass.formats.raven",
+    "audioclass.formats.rttm",
+    "audioclass.formats.srt",
+    "audioclass.formats.textgrid",
+    "audioclass.formats.webvtt",
     "audioclass.kernels.gaussian",
     "audioclass.kernels.gaussian_scaled",
     "audioclass.kernels.linear",
@@ -96,7 +96,7 @@ BUILTINS = (
 
 @dataclass(frozen=True)
 class Source:
-    """A distribution that offers pieces: the modules of its entry points and the text of its manifest, if any."""
+    """A distribution that offers components: the modules of its entry points and the text of its manifest, if any."""
 
     distribution: str
     version: str
@@ -105,7 +105,7 @@ class Source:
 
     @property
     def is_builtin(self) -> bool:
-        """Whether the pieces are our own."""
+        """Whether the components are our own."""
         return self.distribution == PROJECT
 
     def __str__(self) -> str:
@@ -113,7 +113,7 @@ class Source:
 
 
 def builtin_source() -> Source:
-    """Our own pieces, with the manifest that ships beside this file."""
+    """Our own components, with the manifest that ships beside this file."""
     return Source(PROJECT, __version__, BUILTINS, files(PROJECT).joinpath(MANIFEST).read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Does a class that a plugin offers look like a piece of its kind; `audioclass.testing` then tells if it is one."""
+"""Does a class that a plugin offers look like a component of its kind; `audioclass.testing` then tells if it is one."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,21 +11,19 @@ import scipy.fft
 
 from audioclass.contracts import Pooling
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
 SHRINKAGE = 0.01  # of the mean variance, so that fewer frames than coefficients are fine
 
 
-@dataclass(frozen=True)
+@component
 class CepstralStatistics:
     """Moments and extremes of the cepstra of level-free log-mel bands and of their first and second derivatives."""
 
     name: ClassVar[str] = "cepstral_statistics"
     coefficients: int = parameter(20, low=1, high=128, help="how many cepstral coefficients")
     depth: float = tracks.depth_parameter()
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each coefficient and derivative with the name of the statistic."""
@@ -41,15 +38,13 @@ class CepstralStatistics:
         return np.concatenate([*tracks.moments(every, 4), every.min(axis=1), every.max(axis=1)], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class CepstralCovariance:
     """Matrix logarithm of the covariance of the cepstra, and of that of their derivatives: upper triangles."""
 
     name: ClassVar[str] = "cepstral_covariance"
     coefficients: int = parameter(20, low=1, high=64, help="how many cepstral coefficients")
     depth: float = tracks.depth_parameter()
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Pairs of coefficients, for the cepstra and for their derivatives."""
@@ -62,7 +57,7 @@ class CepstralCovariance:
         return np.concatenate([_log_covariance(values), _log_covariance(tracks.derivative(values))], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class CepstralSlices:
     """Mean and deviation of the cepstra over equal slices of the sounding part of a window: order in time."""
 
@@ -73,8 +68,6 @@ class CepstralSlices:
     normalised: bool = parameter(False, help="whether each coefficient first gets mean 0 and deviation 1")
     depth: float = tracks.depth_parameter()
     active: float = parameter(30.0, above=0.0, help="decibels below the loudest at which sound begins and ends")
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each slice with the mean and deviation of each coefficient."""
@@ -102,7 +95,7 @@ class CepstralSlices:
         return np.concatenate([part for a, b in cuts for part in tracks.moments(values[:, a:b], 2)], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class TemporalShape:
     """Cosine transform over time of the low cepstra: how each of them moves through the window."""
 
@@ -110,8 +103,6 @@ class TemporalShape:
     coefficients: int = parameter(8, low=1, high=128, help="how many cepstral coefficients")
     terms: int = parameter(6, low=1, high=64, help="how many terms of the transform over time, from the first on")
     depth: float = tracks.depth_parameter()
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each coefficient with the number of the term."""

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Pooling
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
 
-@dataclass(frozen=True)
+@component
 class LevelRatios:
     """Of a level in decibels: share of low-energy frames, share of silent frames, and how far it ranges."""
 
     name: ClassVar[str] = "level_ratios"
     silence: float = parameter(30.0, above=0.0, help="decibels below the loudest frame that count as silence")
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Four values for each level."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,7 +11,7 @@ import scipy.fft
 
 from audioclass.contracts import Pooling
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
 SHORTEST = 2.0  # seconds: shorter windows are padded to it, so that every modulation band holds a bin
@@ -20,7 +19,7 @@ FLOOR = np.float32(1e-2)  # of a modulation energy in squared decibels
 FOUR_HERTZ = (2.8, 5.6)  # the octave around the rate of syllables
 
 
-@dataclass(frozen=True)
+@component
 class ModulationSpectrum:
     """Energy of the level of each mel band in log-spaced bands of modulation frequency, as a logarithm."""
 
@@ -30,8 +29,6 @@ class ModulationSpectrum:
     slowest: float = parameter(0.5, above=0.0, help="lower edge of the first, in hertz")
     fastest: float = parameter(50.0, above=0.0, help="upper edge of the last, in hertz, at most half the frame rate")
     depth: float = tracks.depth_parameter()
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each band with the number of the modulation band."""
@@ -44,15 +41,13 @@ class ModulationSpectrum:
         return np.log(_energies(levels, frame_rate, _edges(self.rates, self.slowest, self.fastest, frame_rate)) + FLOOR)
 
 
-@dataclass(frozen=True)
+@component
 class FourHertz:
     """Share of the modulation between 0.5 and 25 Hz that lies around 4 Hz, the rate of syllables, as a logarithm."""
 
     name: ClassVar[str] = "four_hertz"
     bands: int = parameter(8, low=1, high=512, help="bands of frequency, merged from the descriptor's")
     depth: float = tracks.depth_parameter()
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """One for each band."""
@@ -65,7 +60,7 @@ class FourHertz:
         return np.log(near / (_energies(levels, frame_rate, np.array([0.5, 25.0])) + FLOOR))
 
 
-@dataclass(frozen=True)
+@component
 class Rhythm:
     """Modulation spectrum and autocorrelation of the loudness envelope, of all bands and of each quarter of them."""
 
@@ -75,8 +70,6 @@ class Rhythm:
     longest: float = parameter(2.0, above=0.0, help="longest lag, in seconds")
     depth: float = tracks.depth_parameter()
     envelopes: ClassVar[tuple[str, ...]] = ("whole", "quarter0", "quarter1", "quarter2", "quarter3")
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Envelopes with the numbers of modulation bands, then of lags."""

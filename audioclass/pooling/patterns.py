@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -12,11 +11,11 @@ import scipy.fft
 
 from audioclass.contracts import Pooling
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
 
-@dataclass(frozen=True)
+@component
 class OnsetStatistics:
     """Statistics of the change of each mel band from frame to frame, and of its rising part alone."""
 
@@ -26,8 +25,6 @@ class OnsetStatistics:
     statistics: ClassVar[tuple[str, ...]] = (
         "change", "deviation", "skewness", "kurtosis", "rise_mean", "rise_deviation", "fastest_rise", "fastest_fall",
     )  # fmt: skip
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each band with the name of the statistic."""
@@ -41,7 +38,7 @@ class OnsetStatistics:
         return np.concatenate([*found, change.max(axis=1), change.min(axis=1)], axis=1)
 
 
-@dataclass(frozen=True)
+@component
 class Ripples:
     """Two-dimensional modulation of patches of log-mel: ripple density over frequency by rate over time.
 
@@ -54,8 +51,6 @@ class Ripples:
     densities: int = parameter(12, low=1, high=256, help="how many ripple densities, from none on")
     rates: int = parameter(8, low=2, high=64, help="how many edges of log-spaced rates")
     depth: float = tracks.depth_parameter()
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Rates, falling and rising, with the number of the ripple density."""
@@ -97,15 +92,13 @@ class Ripples:
         return min(self.densities, min(self.bands, n_columns) // 2 + 1)
 
 
-@dataclass(frozen=True)
+@component
 class LoudAndQuiet:
     """Mean spectrum of the loudest and of the quietest frames of a window."""
 
     name: ClassVar[str] = "loud_and_quiet"
     share: float = parameter(0.1, above=0.0, high=1.0, help="share of the frames at each end, at least one")
     depth: float = tracks.depth_parameter()
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each band, loud and quiet."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Pooling
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
 MOMENTS = ("mean", "deviation", "skewness", "kurtosis")
@@ -39,7 +38,7 @@ OTHERS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@dataclass(frozen=True)
+@component
 class Statistics:
     """Chosen statistics of each descriptor over a window, of its values or of their first or second derivative."""
 
@@ -48,8 +47,6 @@ class Statistics:
     percentiles: tuple[float, ...] = parameter((), low=0.0, high=100.0, help="percentiles, in percent")
     derivative: int = parameter(0, low=0, high=2, help="order of the derivative they are of")
     depth: float = parameter(0.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
-
-    __post_init__ = check_parameters
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each column with the name of the statistic: `centroid_mean`, `centroid_d1_deviation`, `mel_3_p50`."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audioclass.evaluation.calibration import Reliability
-from audioclass.evaluation.forms import shown
+from audioclass.evaluation.formatting import shown
 from audioclass.evaluation.ranking import Roc
 from audioclass.markup import element, escape
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from audioclass.evaluation.comparison import Comparison, Pair
-from audioclass.evaluation.forms import shown, shown_interval
+from audioclass.evaluation.formatting import shown, shown_interval
 from audioclass.evaluation.ranks import Ranked
 from audioclass.evaluation.summary import MEASURES
 from audioclass.markup import element, embedded_json, escape, page
-from audioclass.reports.look import STYLE, cell, facts, figure, row_head, table
+from audioclass.reports.appearance import STYLE, cell, facts, figure, row_head, table
 from audioclass.reports.ranks import critical_difference_chart
-from audioclass.writing import write_beside
+from audioclass.storage import atomic_write
 
 SHOWN = ("accuracy", "balanced_accuracy", "macro_f1", "auc_one_vs_rest", "log_loss", "brier", "calibration_error")
 NOTE = "First minus second; p values are two-sided and corrected by Holm over the pairs."
@@ -24,7 +24,7 @@ def write_comparison(
     path: Path, comparison: Comparison, *, title: str = "Comparison", notes: Mapping[str, str] | None = None
 ) -> None:
     """Write `comparison_page` to a file, whole or not at all."""
-    write_beside(path, comparison_page(comparison, title=title, notes=notes))
+    atomic_write(path, comparison_page(comparison, title=title, notes=notes))
 
 
 def comparison_page(

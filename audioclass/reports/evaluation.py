@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from audioclass.evaluation.evaluation import Evaluation
-from audioclass.evaluation.forms import shown, shown_interval
+from audioclass.evaluation.formatting import shown, shown_interval
 from audioclass.evaluation.labels import LABEL_MEASURES
 from audioclass.evaluation.summary import MEASURES
 from audioclass.evaluation.views import View
 from audioclass.markup import element, embedded_json, escape, page
+from audioclass.reports.appearance import STYLE, cell, facts, figure, row_head, table
 from audioclass.reports.charts import SMALL, confusion_table, count, reliability_chart, roc_chart
-from audioclass.reports.look import STYLE, cell, facts, figure, row_head, table
 from audioclass.reports.players import AudioLink, mistakes_table
-from audioclass.writing import write_beside
+from audioclass.storage import atomic_write
 
 NO_WIDTH = (
     "An interval of no width is no certainty: where not one mistake was seen no drawing can show any, "
@@ -34,7 +34,7 @@ def write_evaluation(
     audio: AudioLink | None = None,
 ) -> None:
     """Write `evaluation_page` to a file, whole or not at all."""
-    write_beside(path, evaluation_page(evaluation, title=title, notes=notes, drawing=drawing, audio=audio))
+    atomic_write(path, evaluation_page(evaluation, title=title, notes=notes, drawing=drawing, audio=audio))
 
 
 def evaluation_page(

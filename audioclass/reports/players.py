@@ -8,10 +8,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from audioclass.data import Segment
-from audioclass.evaluation.forms import shown
+from audioclass.evaluation.formatting import shown
 from audioclass.evaluation.mistakes import Mistake
 from audioclass.markup import element
-from audioclass.reports.look import cell, row_head, table
+from audioclass.reports.appearance import cell, row_head, table
 
 AudioLink = Callable[[str], str | None]
 

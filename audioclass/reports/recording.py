@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from audioclass.data import Posteriors, Result
-from audioclass.exports.rows import Row, label_names, rows_of
-from audioclass.exports.texts import encodable
+from audioclass.formats.rows import Row, label_names, rows_of
+from audioclass.formats.texts import encodable
 from audioclass.markup import element, embedded_json, escape, page
+from audioclass.reports.appearance import STYLE, cell, row_head, table
 from audioclass.reports.curves import Curves, curves_of
 from audioclass.reports.envelope import Envelope
-from audioclass.reports.look import STYLE, cell, row_head, table
 
 KEYS = (
     ("space", "play or pause"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Search
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Found, Objective, Space
 from audioclass.searches.walk import Walk
 
@@ -19,7 +18,7 @@ LONGEST_MOVE = 0.5
 SHORTEST_MOVE = 1e-6
 
 
-@dataclass(frozen=True)
+@component
 class Gradient:
     """Follows the slope, halving each step until it gains enough; ends in the nearest valley of each start."""
 
@@ -30,7 +29,6 @@ class Gradient:
     tolerance: float = parameter(
         1e-4, above=0.0, scale="log", help="slope at which it ends; so does a gain of a hundredth of it"
     )
-    __post_init__ = check_parameters
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
         """The best valley; `converged` is false where a start ran out of steps."""

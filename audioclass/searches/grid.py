@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Search
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Found, Objective, Space
 from audioclass.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@component
 class Grid:
     """Every combination of so many values of each axis; of equals the first in the order of the axes."""
 
     name: ClassVar[str] = "grid"
     needs_gradient: ClassVar[bool] = False
     points: int = parameter(7, low=2, high=1000, help="values of each axis, both ends included")
-    __post_init__ = check_parameters
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
         """points^n_axes values."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Search
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Found, Objective, Space
 from audioclass.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@component
 class LBFGS:
     """Needs the fewest values where the objective is smooth; ends in the nearest valley of each start."""
 
@@ -24,7 +23,6 @@ class LBFGS:
     starts: int = parameter(1, low=1, high=1000, help="where the axes begin, then random points")
     steps: int = parameter(30, low=1, high=10000, help="most steps from each start")
     tolerance: float = parameter(1e-5, above=0.0, scale="log", help="relative gain of a step that is enough")
-    __post_init__ = check_parameters
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
         """The best valley; `converged` is false where a start ran out of steps."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Search
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Found, Objective, Space
 from audioclass.searches.walk import Walk
 
 
-@dataclass(frozen=True)
+@component
 class Pattern:
     """Looks a step away both ways along each axis and moves only to what is better, else halves the step."""
 
@@ -23,7 +22,6 @@ class Pattern:
     starts: int = parameter(1, low=1, high=1000, help="where the axes begin, then random points")
     step: float = parameter(0.25, above=0.0, high=1.0, scale="log", help="first step, as a part of each axis")
     tolerance: float = parameter(0.03, above=0.0, high=1.0, scale="log", help="step at which it ends")
-    __post_init__ = check_parameters
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
         """2 n_axes values a round; none is judged twice."""

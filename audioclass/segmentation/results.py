@@ -9,7 +9,7 @@ import numpy as np
 
 from audioclass.contracts import Smoother
 from audioclass.data import Posteriors, Result
-from audioclass.segmentation.backing_off import Ladder
+from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.segments import Classified, Segmenter
 from audioclass.segmentation.smoothing import Decided, WindowSmoother
 from audioclass.taxonomy import Taxonomy
@@ -28,7 +28,7 @@ class SegmentStream:
         threshold: float = 0.0,
     ) -> None:
         self._windows = WindowSmoother(smoother, labels)
-        self._segments = Segmenter(Ladder(labels, taxonomy, threshold), min_duration)
+        self._segments = Segmenter(BackOffPath(labels, taxonomy, threshold), min_duration)
 
     def push(self, posteriors: Posteriors) -> list[Classified]:
         """Take in the next windows; give the segments that are final."""
@@ -39,7 +39,7 @@ class SegmentStream:
         return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
 
 
-def classified_windows(decided: Decided, ladder: Ladder | None = None) -> list[Classified]:
+def classified_windows(decided: Decided, ladder: BackOffPath | None = None) -> list[Classified]:
     """Every window by itself, with its label, or with what the ladder calls it."""
     posteriors = decided.posteriors
     rows = zip(posteriors.segments, posteriors.P, decided.path.tolist(), strict=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from audioclass.data import Segment
 from audioclass.errors import UsageError
-from audioclass.segmentation.backing_off import Ladder
+from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.smoothing import Decided
 
 ROUNDING = 1e-9  # seconds by which sums of times may miss
@@ -55,7 +55,7 @@ class Segmenter:
     called by a group, or unknown; neighbours that are called the same are one.
     """
 
-    def __init__(self, ladder: Ladder, min_duration: float = 0.0) -> None:
+    def __init__(self, ladder: BackOffPath, min_duration: float = 0.0) -> None:
         if not 0 <= min_duration < float("inf"):
             raise UsageError(f"min_duration={min_duration} must be a time of at least 0")
         self._ladder, self._min_duration = ladder, min_duration - ROUNDING

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,14 +10,14 @@ from audioclass.contracts import Smoother, SmoothingStream
 from audioclass.data import Posteriors, Smoothed
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.smoothers.chains import Chain, backward, forward, likelihoods
 from audioclass.smoothers.streams import smooth_whole
 from audioclass.smoothers.transitions import given_transitions, transitions_of_duration
 from audioclass.smoothers.viterbi import Viterbi
 
 
-@dataclass(frozen=True)
+@component
 class HiddenMarkov:
     """Posteriors given all windows before and `look_ahead` after, by forward-backward; labels by Viterbi's path.
 
@@ -39,7 +38,6 @@ class HiddenMarkov:
     )
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         if self.transitions is None and self.duration <= self.minimum:
             raise UsageError(f"hmm: duration={self.duration:g} must be above minimum={self.minimum}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,21 +9,19 @@ import numpy as np
 from audioclass.contracts import Smoother, SmoothingStream
 from audioclass.data import Posteriors
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.smoothers.streams import LocalStream, smooth_whole
 
 WIDEST = 10_000
 
 
-@dataclass(frozen=True)
+@component
 class MovingAverage:
     """The mean of the posteriors over `width` windows around each; of those that there are at the two ends."""
 
     name: ClassVar[str] = "moving_average"
 
     width: int = parameter(5, low=1, high=WIDEST, search=(1, 50), help="windows in all; if even, one more before")
-
-    __post_init__ = check_parameters
 
     @property
     def look_ahead(self) -> int:
@@ -40,7 +37,7 @@ class MovingAverage:
         return LocalStream(n_labels, self.width // 2, self.look_ahead, lambda rows: rows.mean(axis=0))
 
 
-@dataclass(frozen=True)
+@component
 class Median:
     """The median of each label's posterior over `width` windows around each, made to sum to 1 again.
 
@@ -50,8 +47,6 @@ class Median:
     name: ClassVar[str] = "median"
 
     width: int = parameter(5, low=1, high=WIDEST, search=(1, 50), help="windows in all; if even, one more before")
-
-    __post_init__ = check_parameters
 
     @property
     def look_ahead(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,10 +9,11 @@ import numpy as np
 from audioclass.contracts import Smoother, SmoothingStream
 from audioclass.data import Posteriors
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.smoothers.streams import LocalStream
 
 
-@dataclass(frozen=True)
+@component
 class NoSmoothing:
     """Leaves the posteriors of every window as they are."""
 

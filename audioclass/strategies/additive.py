@@ -17,8 +17,8 @@ import numpy as np
 from audioclass.contracts import Fitted
 from audioclass.problems import Dichotomy
 from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
-from audioclass.strategies.trees import Branch
 from audioclass.strategies.weighted import Answers, distinct, oppose
+from audioclass.trees.branches import Branch
 
 RIDGE = 1.0  # examples' worth of a prior on all weights: one-vs-rest with a temperature, give or take 1
 

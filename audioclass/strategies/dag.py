@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,14 +10,14 @@ import numpy as np
 from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Geometry, Plan
 from audioclass.strategies.coupling import pair_numbers
 from audioclass.strategies.one_vs_one import every_pair
 from audioclass.taxonomy import Taxonomy
 
 
-@dataclass(frozen=True)
+@component
 class Dag:
     """The first and last label left are compared and one is struck out, until one remains.
 
@@ -27,7 +26,6 @@ class Dag:
 
     name: ClassVar[str] = "dag"
     order: tuple[str, ...] = parameter((), help="labels in the order of the list; sorted by name where none is given")
-    __post_init__ = check_parameters
 
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator

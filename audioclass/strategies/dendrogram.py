@@ -12,7 +12,6 @@ once all machines are trained, and the machines of merged groups dropped; or bef
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,25 +20,25 @@ import numpy as np
 from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
-from audioclass.strategies import trees
 from audioclass.strategies.additive import Additive
 from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors
 from audioclass.strategies.merging import HEIGHTS, MOST_MACHINES, clarity, merge_clear
 from audioclass.strategies.temperature import log_loss
-from audioclass.strategies.trees import Branch
 from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
 from audioclass.taxonomy import Taxonomy
+from audioclass.trees import branches
+from audioclass.trees.branches import Branch
 
 LEARNERS: Mapping[str, Callable[[np.ndarray], Branch]] = {
-    **{linkage: partial(trees.agglomerate, linkage=linkage) for linkage in trees.LINKAGES},
-    "half": trees.halve,
-    "greedy": trees.split_greedily,
+    **{linkage: partial(branches.agglomerate, linkage=linkage) for linkage in branches.LINKAGES},
+    "half": branches.halve,
+    "greedy": branches.split_greedily,
 }
 
 
-@dataclass(frozen=True)
+@component
 class HybridDendrogram:
     """A tree of groups of labels, learnt or given, whose nodes have two children or more.
 
@@ -91,8 +90,6 @@ class HybridDendrogram:
         "label", choices=("label", "path"), help="the most probable label, or the end of the most probable path"
     )
 
-    __post_init__ = check_parameters
-
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator
     ) -> Plan:
@@ -118,11 +115,11 @@ class HybridDendrogram:
             return self._merged(self._learn(self.tree, D), geometry, []), []
         if taxonomy is None:
             raise UsageError("hybrid_dendrogram: tree='taxonomy' needs a taxonomy, none is given")
-        top = trees.of_taxonomy(taxonomy, labels)
+        top = branches.of_taxonomy(taxonomy, labels)
         given = [list(node.labels) for node in top.walk() if node.children]
         if self.below == "as given":
-            return trees.measure(top, D), given
-        return self._merged(trees.learn_below(top, D, partial(self._learn, self.below)), geometry, given), given
+            return branches.measure(top, D), given
+        return self._merged(branches.learn_below(top, D, partial(self._learn, self.below)), geometry, given), given
 
     def prune(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
@@ -174,7 +171,7 @@ class HybridDendrogram:
 
     def _learn(self, learner: str, D: np.ndarray) -> Branch:
         tree = LEARNERS[learner](D)
-        return trees.cut(tree, self.cuts) if self.cuts else tree
+        return branches.cut(tree, self.cuts) if self.cuts else tree
 
     def _merged(self, tree: Branch, geometry: Geometry, given: Sequence[Sequence[int]]) -> Branch:
         """The tree after the merges that need no machine."""
@@ -207,8 +204,8 @@ class HybridDendrogram:
         worthy = {side for group in self._form.worthy(tree, answers, y) for side in _sides(group, n_labels)}
         idle = {node.labels for node in tree.walk() if node.children} - worthy - {tree.labels}
         given = {tuple(group) for group in answers.plan.structure["given"]}
-        machines = self._form.dichotomies(trees.merge(tree, lambda node, _: node.labels in idle))
-        return _smaller(answers.plan, trees.merge(tree, lambda node, _: node.labels in idle - given), machines)
+        machines = self._form.dichotomies(branches.merge(tree, lambda node, _: node.labels in idle))
+        return _smaller(answers.plan, branches.merge(tree, lambda node, _: node.labels in idle - given), machines)
 
 
 def tree_of(plan: Plan) -> Branch:

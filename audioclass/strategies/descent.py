@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from audioclass.strategies.trees import Branch
+from audioclass.trees.branches import Branch
 
 
 def weigh_down(tree: Branch, shares: Callable[[Branch], np.ndarray], n_rows: int) -> np.ndarray:

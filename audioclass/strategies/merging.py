@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from audioclass.problems import Geometry
-from audioclass.strategies.trees import Branch, merge
+from audioclass.trees.branches import Branch, merge
 
 HEIGHTS = (0.98, 0.95, 0.9, 0.8, 0.6)  # shares of the merged trees that held-out log-loss may choose from
 MOST_MACHINES = 4  # to a label: what one of them may cost

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Fitted, Strategy
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Geometry, Plan
 from audioclass.strategies.descent import weigh_down
-from audioclass.strategies.trees import Branch, random_tree
 from audioclass.strategies.weighted import BINARY, Answers, distinct, oppose
 from audioclass.taxonomy import Taxonomy
+from audioclass.trees.branches import Branch, random_tree
 
 
-@dataclass(frozen=True)
+@component
 class NestedDichotomies:
     """Trees drawn by chance, each with a machine at every node; machines that trees share are trained once."""
 
@@ -26,8 +25,6 @@ class NestedDichotomies:
     is_random: ClassVar[bool] = True
     trees: int = parameter(10, low=1, help="how many trees are drawn")
     balanced: bool = parameter(False, help="cut groups into equal halves instead of drawing among all trees")
-
-    __post_init__ = check_parameters
 
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator

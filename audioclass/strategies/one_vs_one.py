@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from audioclass.contracts import Fitted, Strategy
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.coupling import COUPLINGS, pair_matrix
 from audioclass.taxonomy import Taxonomy
@@ -24,13 +23,12 @@ def every_pair(labels: Sequence[int]) -> tuple[Dichotomy, ...]:
     return tuple(Dichotomy((k,), (other,)) for k, other in combinations(labels, 2))
 
 
-@dataclass(frozen=True)
+@component
 class OneVsOne:
     """A machine for each pair of labels, their probabilities coupled."""
 
     name: ClassVar[str] = "one_vs_one"
     coupling: str = parameter("wu_lin_weng", choices=tuple(COUPLINGS), help="how pairs become posteriors")
-    __post_init__ = check_parameters
 
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator
@@ -45,7 +43,7 @@ class OneVsOne:
         return COUPLINGS[self.coupling](pair_matrix(probabilities, plan.n_labels), counts)
 
 
-@dataclass(frozen=True)
+@component
 class OneVsOneVote:
     """A machine for each pair of labels, and Friedman's vote; a score of exactly 0 is a vote for neither.
 

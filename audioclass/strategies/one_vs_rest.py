@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Fitted, Strategy
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
 from audioclass.taxonomy import Taxonomy
@@ -36,7 +36,7 @@ def label_scores(scores: np.ndarray) -> np.ndarray:
     return np.hstack([scores, -scores]) if scores.shape[1] == 1 else scores
 
 
-@dataclass(frozen=True)
+@component
 class OneVsRest:
     """A machine for each label against the rest, their calibrated probabilities made to sum to 1.
 
@@ -58,7 +58,7 @@ class OneVsRest:
         return share_probabilities(probabilities)
 
 
-@dataclass(frozen=True)
+@component
 class OneVsRestTemperature:
     """A machine for each label against the rest, and the softmax of their scores at one fitted temperature."""
 

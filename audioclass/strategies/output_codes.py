@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import ceil, log2
 from typing import ClassVar
@@ -13,7 +12,7 @@ import numpy as np
 from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.bradley_terry import couple_bradley_terry
 from audioclass.strategies.temperature import apply_temperature
@@ -32,7 +31,7 @@ CODES = ("one_vs_rest", "one_vs_one", "exhaustive", "dense", "sparse")
 DECODINGS = ("bradley_terry", "l1", "hard", *LOSSES)
 
 
-@dataclass(frozen=True)
+@component
 class OutputCode:
     """A machine for each column of a code, and for each example the label whose row its answers are nearest to.
 
@@ -44,7 +43,6 @@ class OutputCode:
     code: str = parameter("dense", choices=CODES, help="how the columns are chosen")
     decoding: str = parameter("bradley_terry", choices=DECODINGS, help="how answers become posteriors")
     draws: int = parameter(200, low=1, help="random codes drawn, of which the best is kept")
-    __post_init__ = check_parameters
 
     @property
     def is_random(self) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Fitted, Strategy
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.problems import Geometry, Plan
 from audioclass.strategies.coupling import couple_hastie_tibshirani, pair_matrix, pair_numbers, pair_weights
 from audioclass.strategies.one_vs_one import every_pair
@@ -17,7 +17,7 @@ from audioclass.strategies.one_vs_rest import each_against_the_rest, share_proba
 from audioclass.taxonomy import Taxonomy
 
 
-@dataclass(frozen=True)
+@component
 class PairsAndRest:
     """The pair machine of the two labels with the largest one-vs-rest scores decides (specification 5.6).
 

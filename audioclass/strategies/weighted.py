@@ -16,7 +16,7 @@ from audioclass.problems import Dichotomy, Plan
 from audioclass.strategies.coupling import SMALLEST, couple_wu_lin_weng, pair_matrix
 from audioclass.strategies.descent import weigh_down
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
-from audioclass.strategies.trees import Branch
+from audioclass.trees.branches import Branch
 
 # --- machines -------------------------------------------------------------------------------------------------------
 

@@ -40,10 +40,10 @@ def label_task(wants: str, X: np.ndarray, y: np.ndarray) -> LabelTask:
     return LabelTask(y=y, n_labels=int(y.max()) + 1, **_given(wants, X, len(y)))
 
 
-def scores_of(piece: object, machine: object, X: np.ndarray, new: np.ndarray) -> np.ndarray:
+def scores_of(component: object, machine: object, X: np.ndarray, new: np.ndarray) -> np.ndarray:
     """Scores of new examples by a machine that was fitted on X."""
-    if piece.wants == "features":
-        return piece.scores(machine, new)
+    if component.wants == "features":
+        return component.scores(machine, new)
     return machine.scores(gram(Gaussian(), new, X))
 
 

@@ -1,4 +1,4 @@
-"""The contract of a corpus reader: a path in, labelled entries out."""
+"""The contract of a corpus reader: a path in, labelled clips out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from audioclass.data import Corpus
 from audioclass.errors import CorpusError
-from audioclass.testing.laws import COMMON, Law, LawBroken, require
+from audioclass.testing.checks import COMMON, CheckFailed, Law, require
 
 
 def _read_example(reader: Any, folder: str) -> tuple[Path, Corpus]:
@@ -25,18 +25,18 @@ def knows_its_own_layout(reader: Any) -> None:
 
 
 def reads_its_own_layout(reader: Any) -> None:
-    """Its example has at least two labels, and every entry names a file that exists."""
+    """Its example has at least two labels, and every clip names a file that exists."""
     with tempfile.TemporaryDirectory() as folder:
         _, corpus = _read_example(reader, folder)
         require(isinstance(corpus, Corpus), f"returned {type(corpus).__name__}, not a Corpus")
         require(len(corpus.labels) >= 2, f"labels {corpus.labels}")
-        for entry in corpus.entries:
-            require(entry.file.is_file(), f"{entry.file} does not exist")
-            require(entry.label and entry.label == entry.label.strip(), f"label {entry.label!r}")
+        for clip in corpus.clips:
+            require(clip.file.is_file(), f"{clip.file} does not exist")
+            require(clip.label and clip.label == clip.label.strip(), f"label {clip.label!r}")
 
 
 def order_is_fixed(reader: Any) -> None:
-    """Reading twice gives the same entries in the same order."""
+    """SegmentationOptions twice gives the same clips in the same order."""
     with tempfile.TemporaryDirectory() as folder:
         path, corpus = _read_example(reader, folder)
         require(reader.read(path) == corpus, "differs the second time")
@@ -50,10 +50,10 @@ def wrong_paths_are_refused(reader: Any) -> None:
         except CorpusError as error:
             require("nothing" in str(error), f"{error} does not name the path")
         else:
-            raise LawBroken("a path that does not exist was read")
+            raise CheckFailed("a path that does not exist was read")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     knows_its_own_layout,
     reads_its_own_layout,

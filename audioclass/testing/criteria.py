@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.cases.case import Case
 from audioclass.contracts import HasGradient
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
 from audioclass.testing.blobs import blobs
-from audioclass.testing.laws import COMMON, Law, require, require_close, unchanged
+from audioclass.testing.checks import COMMON, Law, require, require_close, unchanged
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
 
 
-def _case(sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> Case:
+def _case(sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> SelectionProblem:
     """Two sides that overlap a little, under a Gaussian kernel; examples in groups of two, one of each side."""
     X, labels = blobs(n_each=12, spread=spread)
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
     groups = np.arange(len(X)) // 2
-    return Case(
+    return SelectionProblem(
         K,
         1 - 2 * labels,
         C,
@@ -96,7 +96,7 @@ def case_is_left_alone(criterion: Any) -> None:
     require(criterion.value(case) == first, "another value the second time")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     value_is_a_number,
     order_does_not_matter,

@@ -8,7 +8,7 @@ import numpy as np
 
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import Spectra
-from audioclass.testing.laws import COMMON, Law, repeated, require, require_close
+from audioclass.testing.checks import COMMON, Law, repeated, require, require_close
 
 FRAMING = Framing(sample_rate=16000, frame_length=512, hop_length=160)
 VIEWS = ("samples", "spectrum", "power", "magnitude", "log_power", "cumulated", "chroma", "autocorrelation")
@@ -73,7 +73,7 @@ def views_are_left_alone(descriptor: Any) -> None:
         require(np.array_equal(was, getattr(spectra, name)), f"{name} was changed in place")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     columns_are_named,
     a_row_for_each_frame,

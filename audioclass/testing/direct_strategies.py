@@ -10,7 +10,7 @@ from audioclass.contracts import FitsDirectCombination, HoldsOutOfBag
 from audioclass.plain import is_plain
 from audioclass.problems import FeatureMachine
 from audioclass.testing.blobs import blobs, blobs_with_a_wrong_group, label_task, scores_of
-from audioclass.testing.laws import (
+from audioclass.testing.checks import (
     COMMON,
     Law,
     require,
@@ -119,7 +119,7 @@ def bad_examples_are_refused(strategy: Any) -> None:
         require_refusal(lambda a=bad_X, b=bad_y: strategy.fit(label_task(strategy.wants, a, b)), what)
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     posteriors_are_posteriors,
     returns_plain_arrays,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.contracts import EmbedsMany
-from audioclass.testing.laws import COMMON, Law, repeated, require, require_close, require_refusal, unchanged
+from audioclass.testing.checks import COMMON, Law, repeated, require, require_close, require_refusal, unchanged
 
 
 def _window(embedding: Any, seed: int = 0) -> np.ndarray:
@@ -64,7 +64,7 @@ def bad_samples_are_refused(embedding: Any) -> None:
     require_refusal(lambda: embedding.embed(samples, embedding.sample_rate + 1), "another sample rate")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     a_value_for_each_column,
     says_something,

@@ -10,7 +10,7 @@ from audioclass.contracts import HasGradients
 from audioclass.kernels.mercer import check_mercer
 from audioclass.kernels.statistics import diagonal, gram, statistic_of
 from audioclass.parameters import make, parameter_values
-from audioclass.testing.laws import (
+from audioclass.testing.checks import (
     COMMON,
     Law,
     repeated,
@@ -108,7 +108,7 @@ def bad_examples_are_refused(kernel: Any) -> None:
     require_refusal(lambda: gram(kernel, X, X[:, :-1]), "another number of features")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     gram_has_the_right_shape,
     gram_is_symmetric,

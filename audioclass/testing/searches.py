@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.problems import Axis, Found, Objective, Point
-from audioclass.testing.laws import COMMON, Law, require, require_refusal
+from audioclass.testing.checks import COMMON, Law, require, require_refusal
 
 SPACE = (Axis("sigma", 0.1, 20.0, "log"), Axis("offset", -2.0, 3.0))
 
@@ -73,7 +73,7 @@ def same_seed_same_trace(search: Any) -> None:
     require(_search(search) == _search(search), "the trace differs the second time")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     finds_a_good_point,
     keeps_the_whole_trace,

@@ -9,7 +9,7 @@ import numpy as np
 
 from audioclass.contracts import LooksAhead, SmoothsStreams
 from audioclass.data import Posteriors, Segment
-from audioclass.testing.laws import COMMON, Law, repeated, require, require_close, unchanged
+from audioclass.testing.checks import COMMON, Law, repeated, require, require_close, unchanged
 
 LABELS = ("music", "noise", "speech")
 
@@ -80,7 +80,7 @@ def posteriors_are_left_alone(smoother: Any) -> None:
     repeated(lambda: unchanged([before], lambda: smoother.smooth(_posteriors(before)).P), "posteriors")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     posteriors_stay_posteriors,
     what_is_smooth_stays,

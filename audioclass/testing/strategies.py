@@ -13,7 +13,7 @@ from audioclass.kernels.statistics import gram
 from audioclass.plain import is_plain
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.testing.blobs import blobs
-from audioclass.testing.laws import COMMON, Law, require, require_close, unchanged
+from audioclass.testing.checks import COMMON, Law, require, require_close, unchanged
 
 SIZES = (2, 3, 5, 9)
 
@@ -52,12 +52,12 @@ def _combined(strategy: Any, plan: Plan, geometry: Geometry, P: np.ndarray, y: n
     return unchanged([*answers, geometry.counts], lambda: strategy.combine(plan, *answers, geometry.counts, fitted))
 
 
-def _posteriors(n_labels: int, sharpness: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Posteriors of forty rows, the larger `sharpness` the surer, and the label of the largest in each row."""
+def _posteriors(n_labels: int, inverse_temperature: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Posteriors of forty rows, the larger `inverse_temperature` the surer, and the label of the largest in each row."""
     rng = np.random.default_rng(seed)
-    logits = sharpness * rng.standard_normal((40, n_labels))
+    logits = inverse_temperature * rng.standard_normal((40, n_labels))
     y = np.arange(40) % n_labels
-    logits[np.arange(40), y] = logits.max(axis=1) + sharpness
+    logits[np.arange(40), y] = logits.max(axis=1) + inverse_temperature
     P = np.exp(logits - logits.max(axis=1, keepdims=True)) + 1e-9
     return P / P.sum(axis=1, keepdims=True), y
 
@@ -87,8 +87,8 @@ def posteriors_are_posteriors(strategy: Any) -> None:
     """Rows are at least 0 and sum to 1, for sure and unsure machines and any number of labels."""
     for n_labels in SIZES:
         plan, geometry = _planned(strategy, n_labels)
-        for sharpness in (0.0, 0.5, 8.0):
-            P = _combined(strategy, plan, geometry, *_posteriors(n_labels, sharpness))
+        for inverse_temperature in (0.0, 0.5, 8.0):
+            P = _combined(strategy, plan, geometry, *_posteriors(n_labels, inverse_temperature))
             require(P.shape == (40, n_labels), f"shape {P.shape} for 40 rows of {n_labels} labels")
             require((P >= 0).all(), f"a posterior of {P.min()}")
             require(np.abs(P.sum(axis=1) - 1).max() < 1e-9, f"a row sums to {P.sum(axis=1).max()}")
@@ -150,7 +150,7 @@ def same_seed_same_plan(strategy: Any) -> None:
     require(first == second, "the plan differs the second time")
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     plan_is_sound,
     plan_is_plain,

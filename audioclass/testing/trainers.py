@@ -9,7 +9,7 @@ import numpy as np
 from audioclass.contracts import HoldsOutGroups, HoldsOutOfBag, ScoresFeatures
 from audioclass.problems import FeatureMachine, Machine
 from audioclass.testing.blobs import binary_task, blobs, blobs_with_a_wrong_group, scores_of
-from audioclass.testing.laws import (
+from audioclass.testing.checks import (
     COMMON,
     Law,
     require,
@@ -174,7 +174,7 @@ def one_side_is_refused(trainer: Any) -> None:
         require_refusal(lambda a=bad_X, b=bad_y: trainer.fit(binary_task(trainer.wants, a, b)), what)
 
 
-LAWS: tuple[Law, ...] = (
+CHECKS: tuple[Law, ...] = (
     *COMMON,
     says_what_it_wants,
     returns_plain_arrays,

@@ -6,13 +6,13 @@ of the examples, then refined on the support vectors until their margins are 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of
 from audioclass.trainers.linear_system import factor, inverse_by, solve_with_bias
@@ -22,7 +22,7 @@ RIDGES = 10.0 ** -np.arange(0, 11, 2)  # of the spread
 ENOUGH = 1 - 1e-3  # of a margin that should be 1
 
 
-@dataclass(frozen=True)
+@component
 class HardMargin:
     """Widest margin without slacks; C and the sizes of weights above 0 play no part.
 

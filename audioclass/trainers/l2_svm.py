@@ -5,13 +5,13 @@ Its dual is the hard margin's on K + Λ, Λ_ii = 1/(C s_i); scores use K. At the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of
 from audioclass.trainers.squared_hinge import solve_squared_hinge
@@ -19,7 +19,7 @@ from audioclass.trainers.squared_hinge import solve_squared_hinge
 SETTLED = 1e-3  # ξ − α/(C s) at the optimum found, in units of the margin
 
 
-@dataclass(frozen=True)
+@component
 class L2SVM:
     """Widest margin with squared slacks, exact to working precision; more examples support it than the usual machine.
 

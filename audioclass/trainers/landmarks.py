@@ -8,7 +8,6 @@ H = Φ̃'SΦ̃ + diag(1, …, 1, 0), Φ̃ = (Φ, 1) and S = C diag(s), the resid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from scipy.linalg import solve_triangular
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, members_of, targets_of
 from audioclass.trainers.similarities import ROWS, Similarities, entries_of, factor_whitened, spread_order
@@ -25,7 +24,7 @@ FEW = 300  # landmarks that are taken where there are as many examples
 ONE_IN = 10  # examples is a landmark where that makes more
 
 
-@dataclass(frozen=True)
+@component
 class Landmarks:
     """Regression on ±1 over similarities to some of the examples: one factorisation for all dichotomies, any kernel.
 
@@ -39,8 +38,6 @@ class Landmarks:
     wants: ClassVar[str] = "entries"
 
     landmarks: int = parameter(1000, low=2, help="how many examples the others are compared with, at most")
-
-    __post_init__ = check_parameters
 
     def fit(self, task: Task) -> Machine:
         """Support rows are the landmarks; fitted in float64."""

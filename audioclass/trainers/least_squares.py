@@ -15,12 +15,13 @@ from scipy.linalg import eigh, solve_triangular
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of, members_of, targets_of
 from audioclass.trainers.linear_system import factor, inverse_by, not_positive, solve_with_bias
 
 
-@dataclass(frozen=True)
+@component
 class LeastSquares:
     """Regression on ±1 by one linear system, shared by all dichotomies over the same examples; every example is kept.
 

@@ -7,14 +7,13 @@ The landmarks are examples, so the machine is a kernel machine like any other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted
 from audioclass.trainers.linear_system import inverse_by
@@ -24,7 +23,7 @@ from audioclass.trainers.squared_hinge import Solution, minimise
 ENOUGH = 1e-7  # of the objective: a step that gains less is the last
 
 
-@dataclass(frozen=True)
+@component
 class Nystroem:
     """Machine on landmarks instead of all examples, for any kernel: time grows with n alone, never with n².
 
@@ -36,8 +35,6 @@ class Nystroem:
     wants: ClassVar[str] = "entries"
 
     landmarks: int = parameter(500, low=2, help="how many examples the others are compared with")
-
-    __post_init__ = check_parameters
 
     def fit(self, task: Task) -> Machine:
         """Support rows are the landmarks; fitted in float64."""

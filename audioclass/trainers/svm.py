@@ -5,20 +5,19 @@ Dual: max Σα_i − ½Σα_iα_j y_i y_j K_ij, 0 ≤ α_i ≤ C s_i, Σα_i y_i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of
 from audioclass.trainers.libsvm import bias, dual_solution
 
 
-@dataclass(frozen=True)
+@component
 class SVM:
     """Widest margin with linear slacks; few examples support it, which makes it quick to evaluate.
 
@@ -32,8 +31,6 @@ class SVM:
     has_span: ClassVar[bool] = True
 
     tolerance: float = parameter(1e-3, above=0.0, high=0.1, scale="log", help="largest violation of optimality")
-
-    __post_init__ = check_parameters
 
     def fit(self, task: Task) -> Machine:
         """Support rows are those of α > 0, coefficients y α."""

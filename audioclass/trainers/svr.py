@@ -5,20 +5,19 @@ Dual in δ = α⁺ − α⁻: max −½δ'Kδ − ε Σ|δ_i| + y'δ, Σδ = 0, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass.contracts import Trainer
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of
 from audioclass.trainers.libsvm import bias, dual_solution
 
 
-@dataclass(frozen=True)
+@component
 class SVR:
     """Regression on ±1 that forgives errors up to `epsilon`; scores stay near ±1 instead of growing with the margin.
 
@@ -31,8 +30,6 @@ class SVR:
 
     epsilon: float = parameter(0.1, low=0.0, below=1.0, search=(0.0, 0.9), help="error that costs nothing")
     tolerance: float = parameter(1e-3, above=0.0, high=0.1, scale="log", help="largest violation of optimality")
-
-    __post_init__ = check_parameters
 
     def fit(self, task: Task) -> Machine:
         """Support rows are those of δ ≠ 0, on or outside the tube."""

@@ -20,16 +20,16 @@ REMARKS = Path(__file__).with_name("REMARKS.md")
 
 def train_model(corpus: Path, output: Path, cache: Path, jobs: int = 1) -> None:
     """The model file and its card beside it; groups of the corpus are its sources, so what is held out is unseen."""
-    from audioclass.engine.choices import Choices
+    from audioclass.classifier.card import card_of
+    from audioclass.classifier.saving import save_model
+    from audioclass.engine.config import Choices
     from audioclass.engine.training import Setup, train
-    from audioclass.model.card import card_of
-    from audioclass.model.saving import save_model
 
     trained = train(corpus, setup=Setup.of("broadcast", Choices(**CHOICES)), name="broadcast", jobs=jobs, cache=cache)
     output.parent.mkdir(parents=True, exist_ok=True)
     save_model(trained.model, output)
     labelled, P = trained.labelled, trained.training.held_out
-    figures = recalls(labelled.labels, labelled.y, P, labelled.clips)
+    figures = recalls(labelled.labels, labelled.y, P, labelled.clip_names)
     remarks = f"{recall_table(figures)}\n\n{REMARKS.read_text(encoding='utf-8')}"
     output.with_suffix(".md").write_text(card_of(trained.model, remarks), encoding="utf-8")
     print(recall_table(figures))

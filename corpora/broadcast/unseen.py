@@ -38,7 +38,7 @@ def judge(materials: Sequence[Material], work: Path, model_file: str) -> None:
     judged = evaluate_model(load_model(model_file), corpus, cache=work / "cache")
     labelled, labels = judged.labelled, judged.labels
     y = labelled.y_among(labels)
-    print(recall_table(recalls(labels, y, judged.P, labelled.clips)))
+    print(recall_table(recalls(labels, y, judged.P, labelled.clip_names)))
     estimated = judged.P.argmax(axis=1)
     for group in np.unique(labelled.groups):
         for i, label in enumerate(labels):

@@ -1,12 +1,11 @@
 """Exponential chi-squared kernel: k(x, y) = exp(−Σ (x−y)²/(x+y) / σ), for histograms and other features ≥ 0."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import additive_chi2_kernel
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
 def chi2_distance(X, Y):
@@ -16,7 +15,7 @@ def chi2_distance(X, Y):
     return -additive_chi2_kernel(X, Y)
 
 
-@dataclass(frozen=True)
+@component
 class Chi2:
     """Similarity of histograms: differences count less where the bins are full."""
 
@@ -24,7 +23,6 @@ class Chi2:
     statistic = staticmethod(chi2_distance)
     is_mercer: ClassVar[bool] = True
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.01, 100.0), help="distance where it fades")
-    __post_init__ = check_parameters
 
     def of(self, S):
         return np.exp(-S / self.sigma)

@@ -33,14 +33,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from audioclass.classifier.grouped_distance import GroupedDistance
+from audioclass.classifier.normalisation import RankNormalisation
 from audioclass.engine import extract_many, load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
-from audioclass.learning.examples import Examples, Pieces
-from audioclass.learning.gram import GroupedDistance
-from audioclass.learning.normalisation import RankNormalisation
-from audioclass.learning.training import Method, train_classifier
 from audioclass.plugins.manager import plugin_manager
 from audioclass.strategies.temperature import log_loss
+from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.train import Method, train_classifier
 
 GAMMA, C = 0.5, 10.0
 KERNEL = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)
@@ -63,12 +63,12 @@ Posteriors = Callable[[np.ndarray], np.ndarray]
 
 def ours(strategy, trainer=None) -> Callable[[Split], Posteriors]:
     """A direct strategy; or a strategy over dichotomies of a trainer."""
-    pieces = Pieces(trainer or MANAGER.make("trainer", "svm"), MANAGER.make("calibrator", "platt"))
+    components = FitOptions(trainer or MANAGER.make("trainer", "svm"), MANAGER.make("calibrator", "platt"))
 
     def fit(split: Split) -> Posteriors:
         examples = Examples.of(split.X, split.y, groups=split.groups)
         labels = [f"label {k}" for k in range(int(split.y.max()) + 1)]
-        return train_classifier(examples, labels, Method(strategy, (KERNEL,), pieces, C)).classifier.posteriors
+        return train_classifier(examples, labels, Method(strategy, (KERNEL,), components, C)).classifier.posteriors
 
     return fit
 
@@ -125,7 +125,7 @@ def read_corpus(folder: Path, fold_column: str, every: int) -> tuple[list[Path],
 def features_of(files: list[Path], recipe) -> np.ndarray:
     """One row for each recording: all are shorter than a window."""
     with extract_many(files, recipe, jobs=2) as (_, outcomes):
-        entries = {outcome.path: outcome.entry for outcome in outcomes(None)}
+        entries = {outcome.path: outcome.cached for outcome in outcomes(None)}
         return np.concatenate([entries[file].load(recipe).X[:1] for file in files])
 
 

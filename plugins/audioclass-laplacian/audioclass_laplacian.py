@@ -1,12 +1,11 @@
 """Laplacian kernel: k(x, y) = exp(−‖x−y‖₁ / (d σ)), d the number of features."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
 def mean_absolute_distance(X, Y):
@@ -14,7 +13,7 @@ def mean_absolute_distance(X, Y):
     return cdist(X, Y, "cityblock").astype(X.dtype) / X.shape[1]
 
 
-@dataclass(frozen=True)
+@component
 class Laplacian:
     """Similarity that fades with the sum of the differences; outliers weigh less than in a Gaussian."""
 
@@ -22,7 +21,6 @@ class Laplacian:
     statistic = staticmethod(mean_absolute_distance)
     is_mercer: ClassVar[bool] = True
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="difference per feature")
-    __post_init__ = check_parameters
 
     def of(self, S):
         return np.exp(-S / self.sigma)

@@ -27,17 +27,17 @@ import numpy as np
 from audioclass_msvm.machines import BredensteinerBennett, CrammerSinger, WestonWatkins
 from sklearn.svm import LinearSVC
 
+from audioclass.classifier.grouped_distance import GroupedDistance
+from audioclass.classifier.normalisation import RankNormalisation
 from audioclass.engine import extract_many, load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.kernels.linear import Linear
 from audioclass.kernels.statistics import gram
-from audioclass.learning.examples import Examples, Pieces
-from audioclass.learning.gram import GroupedDistance
-from audioclass.learning.normalisation import RankNormalisation
-from audioclass.learning.training import Method, train_classifier
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import LabelTask
 from audioclass.strategies.temperature import log_loss
+from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.train import Method, train_classifier
 
 GAMMA, C = 0.5, 10.0
 GAUSSIAN = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)
@@ -57,12 +57,12 @@ class Split:
 
 
 def ours(strategy, kernel=GAUSSIAN) -> Callable[[Split], Callable]:
-    pieces = Pieces(MANAGER.make("trainer", "svm"), MANAGER.make("calibrator", "platt"))
+    components = FitOptions(MANAGER.make("trainer", "svm"), MANAGER.make("calibrator", "platt"))
 
     def fit(split: Split) -> Callable:
         examples = Examples.of(split.X, split.y, groups=split.groups)
         labels = [f"label {k}" for k in range(int(split.y.max()) + 1)]
-        return train_classifier(examples, labels, Method(strategy, (kernel,), pieces, C)).classifier.posteriors
+        return train_classifier(examples, labels, Method(strategy, (kernel,), components, C)).classifier.posteriors
 
     return fit
 
@@ -137,7 +137,7 @@ def read_corpus(folder: Path, fold_column: str, every: int) -> tuple[list[Path],
 def features_of(files: list[Path], recipe) -> np.ndarray:
     """One row for each recording: all are shorter than a window."""
     with extract_many(files, recipe, jobs=2) as (_, outcomes):
-        entries = {outcome.path: outcome.entry for outcome in outcomes(None)}
+        entries = {outcome.path: outcome.cached for outcome in outcomes(None)}
         return np.concatenate([entries[file].load(recipe).X[:1] for file in files])
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.errors import PluginError
 
 SHORTEST = 0.2  # seconds: openSMILE gives no values for less than a few frames of 60 ms
@@ -23,8 +23,6 @@ class Functionals:
 
     feature_set: ClassVar[str]
     sample_rate: int = parameter(16000, low=8000, high=192_000, help="samples per second that openSMILE is given")
-
-    __post_init__ = check_parameters
 
     def columns(self):
         """openSMILE's own names."""
@@ -53,7 +51,7 @@ class EGemaps(Functionals):
     feature_set: ClassVar[str] = "eGeMAPSv02"
 
 
-@dataclass(frozen=True)
+@component
 class Compare(Functionals):
     """6373 functionals of the ComParE challenge of 2016: much of everything, for machines to choose from."""
 

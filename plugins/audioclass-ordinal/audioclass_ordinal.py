@@ -1,22 +1,20 @@
 """Labels that stand in an order, such as levels: a machine between every two neighbours (Frank and Hall 2001)."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy, Plan
 
 
-@dataclass(frozen=True)
+@component
 class Ordinal:
     """Everything above a place in the order against everything up to it; posteriors are differences of neighbours."""
 
     name: ClassVar[str] = "ordinal"
     order: tuple[str, ...] = parameter((), help="labels from lowest to highest; by name where none is given")
-    __post_init__ = check_parameters
 
     def plan(self, labels, geometry, taxonomy, rng):
         names = list(self.order) or sorted(labels)

@@ -12,8 +12,8 @@ SOUND = noise(0.01, 8000)
 
 def trimmed(samples, sizes=(), longest=10**6):
     edges = np.minimum(np.cumsum([0, *sizes, len(samples)]), len(samples))
-    pieces = [samples[a:b] for a, b in zip(edges, edges[1:], strict=False)]  # noqa: RUF007
-    made = Trimmed(pieces, longest)
+    components = [samples[a:b] for a, b in zip(edges, edges[1:], strict=False)]  # noqa: RUF007
+    made = Trimmed(components, longest)
     return np.concatenate([*made, np.empty(0, np.float32)]), made.leading
 
 

@@ -21,8 +21,8 @@ from trained import LABELS, RATE, mixture, sound
 
 import audioclass
 from audioclass import Taxonomy
+from audioclass.classifier.saving import save_model
 from audioclass.cli import run
-from audioclass.model.saving import save_model
 from audioclass.plugins.manager import plugin_manager
 
 COMMAND = [sys.executable, "-m", "audioclass", "classify"]

@@ -25,7 +25,7 @@ def test_a_good_corpus_is_found_good(corpus, capsys):
     assert run(["corpus", "check", str(corpus)]) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
-    found = "read as folders; entries 15, labels 3, recordings 15, ignored 0; wrong 0, to know 0"
+    found = "read as folders; clips 15, labels 3, recordings 15, ignored 0; wrong 0, to know 0"
     assert captured.err == f"{corpus}: {found}\n"
 
 
@@ -55,7 +55,7 @@ def test_what_is_wrong_is_listed(spoilt, capsys):
 def test_findings_for_programs(spoilt, capsys):
     assert run(["corpus", "check", str(spoilt), "--json", "--folds", "6"]) == 1
     report = json.loads(capsys.readouterr().out)
-    assert (report["reader"], report["entries"], report["labels"]) == ("folders", 19, ["cat", "dog", "engine"])
+    assert (report["reader"], report["clips"], report["labels"]) == ("folders", 19, ["cat", "dog", "engine"])
     assert report["wrong"] == sum(finding["is_wrong"] for finding in report["findings"]) == 3
     assert {"kind": "few groups", "where": "cat", "detail": "5 groups, 6 folds need 6", "is_wrong": False} in report[
         "findings"
@@ -76,10 +76,10 @@ def test_amounts_are_counted(corpus, capsys):
     captured = capsys.readouterr()
     assert captured.out.splitlines()[1] == "cat\t5\t33.3 %\t5\t5\t1.5"
     assert captured.out.splitlines()[-1] == "all\t15\t100.0 %\t15\t15\t4.5"
-    assert "entries last 0.30 to 0.30 s, half of them at most 0.30 s; evenness of labels 1.000" in captured.err
+    assert "clips last 0.30 to 0.30 s, half of them at most 0.30 s; evenness of labels 1.000" in captured.err
     assert run(["corpus", "stats", str(corpus), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["labels"]["dog"] == {"entries": 5, "recordings": 5, "groups": 5, "seconds": 1.5, "folds": {}}
+    assert report["labels"]["dog"] == {"clips": 5, "recordings": 5, "groups": 5, "seconds": 1.5, "folds": {}}
 
 
 def test_a_recording_without_length_is_named(corpus, capsys):
@@ -91,12 +91,11 @@ def test_a_recording_without_length_is_named(corpus, capsys):
 def test_folds_are_written_down_and_read_again(corpus, capsys):
     output = corpus.parent / "folds.csv"
     assert run(["corpus", "split", str(corpus), "-o", str(output)]) == 0
-    assert (
-        f"5 folds of 3, 3, 3, 3, 3 entries\na manifest holds no tree of labels: train with --taxonomy {corpus}\n"
-        in (capsys.readouterr().err)
+    assert f"5 folds of 3, 3, 3, 3, 3 clips\na manifest holds no tree of labels: train with --taxonomy {corpus}\n" in (
+        capsys.readouterr().err
     )
-    entries = Manifest().read(output).entries
-    assert {(entry.label, entry.fold) for entry in entries} == {
+    clips = Manifest().read(output).clips
+    assert {(clip.label, clip.fold) for clip in clips} == {
         (label, str(fold)) for label in ("cat", "dog", "engine") for fold in range(1, 6)
     }
     assert output.read_text().splitlines()[1].startswith("corpus/animal/cat/1.wav,cat,,,animal/cat/1.wav,")
@@ -127,11 +126,11 @@ def test_a_reader_can_be_chosen_and_told(tmp_path, capsys):
     for name in ("a.wav", "b.wav"):
         soundfile.write(tmp_path / "audio" / name, noise(0.1), 16000)
     assert run(["corpus", "stats", str(tmp_path)]) == 0
-    assert "read as esc50; entries 2," in capsys.readouterr().err
+    assert "read as esc50; clips 2," in capsys.readouterr().err
     assert run(["corpus", "stats", str(tmp_path), "--reader", "esc50", "--set", "esc10=true"]) == 0
-    assert "read as esc50; entries 1," in capsys.readouterr().err
+    assert "read as esc50; clips 1," in capsys.readouterr().err
     assert run(["corpus", "stats", str(tmp_path), "--reader", "folders"]) == 0
-    assert "read as folders; entries 2, labels 1," in capsys.readouterr().err
+    assert "read as folders; clips 2, labels 1," in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

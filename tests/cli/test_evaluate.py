@@ -8,10 +8,10 @@ from pages import rows
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
 from trained import train_small, write_corpus
 
+from audioclass.classifier.saving import save_model
 from audioclass.cli import run
 from audioclass.engine.evaluating import evaluate_model
 from audioclass.engine.models import load_model
-from audioclass.model.saving import save_model
 
 
 @pytest.fixture
@@ -118,8 +118,8 @@ def report(command, model_file, tmp_path):
 
 
 def per_clip(judged):
-    clips = np.unique(judged.labelled.clips)
-    rows = [np.flatnonzero(np.array(judged.labelled.clips) == clip) for clip in clips]
+    clips = np.unique(judged.labelled.clip_names)
+    rows = [np.flatnonzero(np.array(judged.labelled.clip_names) == clip) for clip in clips]
     return np.array([judged.labelled.y[r[0]] for r in rows]), np.array(
         [judged.pool(judged.P[r], np.ones(len(r))) for r in rows]
     )

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 from trained import train_small, write_corpus
 
+from audioclass.classifier.saving import save_model
 from audioclass.cli import run
 from audioclass.engine.models import load_model
-from audioclass.model.saving import save_model
 
 
 def test_a_model_shows_itself(model_file, capsys):
@@ -73,7 +73,7 @@ def test_a_calibration_is_fitted_anew(small, tmp_path, monkeypatch, capsys):
     model = train_small(small, strategy="one_vs_one").model
     spoilt = tuple(dict(one, offset=one["offset"] + 5.0) for one in model.classifier.calibrations)
     classifier = replace(model.classifier, calibrations=spoilt)
-    made = type(model).of("m", model.recipe, model.preparation, classifier, model.taxonomy, model.about)
+    made = type(model).of("m", model.recipe, model.preprocessing, classifier, model.taxonomy, model.about)
     save_model(made, tmp_path / "m.audioclass")
     write_corpus(tmp_path / "local", 4, first=6)
     assert run(["calibrate", "m.audioclass", "local", "--cache", str(small / "cache")]) == 0

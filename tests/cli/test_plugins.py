@@ -58,7 +58,7 @@ def test_check_prints_what_holds(result):
 def test_check_takes_the_name_of_a_distribution(result):
     code, out, _ = result("plugins", "check", "audioclass-chi2", "--json")
     assert code == 0
-    assert [piece["name"] for piece in json.loads(out)] == ["chi2"]
+    assert [component["name"] for component in json.loads(out)] == ["chi2"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_check_takes_the_name_of_a_distribution(result):
             ["check", "gaussian", "--kind", "kernel", "--set", "sgma=1"],
             "unknown parameter of gaussian 'sgma'; did you mean 'sigma'?",
         ),
-        (["check", "gausian"], "unknown piece or distribution 'gausian'; did you mean 'gaussian'?"),
+        (["check", "gausian"], "unknown component or distribution 'gausian'; did you mean 'gaussian'?"),
         (["check", "gaussian", "--kind", "x"], "unknown kind 'x'"),
         (["check", "./nothing"], "nothing: neither a module nor a folder with a pyproject.toml"),
         (["new", "x y", "--kind", "kernel"], "name 'x y' must be lower-case"),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from audioclass.corpora.choosing import choose_reader, read_corpus, with_joined_groups
 from audioclass.corpora.folders import Folders
-from audioclass.data import Entry
+from audioclass.data import Clip
 from audioclass.errors import CorpusError, UsageError
 
 
@@ -66,19 +66,19 @@ def test_a_corpus_without_entries_is_refused(readers, written):
 
 def test_groups_that_share_a_recording_are_one(tmp_path):
     pairs = [("1.wav", "anna"), ("2.wav", "bert"), ("1.wav", "bert"), ("3.wav", "carl")]
-    joined = with_joined_groups([Entry(tmp_path / file, "x", group=group) for file, group in pairs])
-    assert [entry.group for entry in joined] == ["anna", "anna", "anna", "carl"]
+    joined = with_joined_groups([Clip(tmp_path / file, "x", group=group) for file, group in pairs])
+    assert [clip.group for clip in joined] == ["anna", "anna", "anna", "carl"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1))
 def test_no_recording_and_no_group_is_in_two_joined_groups(tmp_path_factory, pairs):
-    entries = [Entry(tmp_path_factory.getbasetemp() / str(file), "x", group=str(group)) for file, group in pairs]
-    joined = with_joined_groups(entries)
+    clips = [Clip(tmp_path_factory.getbasetemp() / str(file), "x", group=str(group)) for file, group in pairs]
+    joined = with_joined_groups(clips)
     for key in (lambda one: one[0].file, lambda one: one[0].group):
         found = {}
-        for before, after in zip(entries, joined, strict=True):
+        for before, after in zip(clips, joined, strict=True):
             assert found.setdefault(key((before, after)), after.group) == after.group
-    assert len({entry.group for entry in joined}) == n_components(pairs)
+    assert len({clip.group for clip in joined}) == n_components(pairs)
 
 
 def n_components(pairs):

@@ -13,7 +13,7 @@ DIGEST = hashlib.sha256(b"").hexdigest()
 
 def test_segments_alone_are_a_corpus(written):
     corpus = CorpusFolder().read(written(FILES))
-    assert [(entry.label, entry.fold, entry.group) for entry in corpus.entries] == [
+    assert [(clip.label, clip.fold, clip.group) for clip in corpus.clips] == [
         ("dog", "1", "audio/a.wav"),
         ("cat", "2", "audio/b.wav"),
     ]
@@ -28,7 +28,7 @@ def test_the_tree_and_what_it_says_of_itself(written):
     assert corpus.paths == (("animal", "cat"), ("animal", "dog"))
     assert corpus.about == {"title": "Pets", "licence": "CC0", "source": "home"}
     assert corpus.checksums == {folder / "audio" / "a.wav": DIGEST}
-    assert corpus.ignored[0] == Ignored(folder / "taxonomy.toml", "label 'engine' has no entry")
+    assert corpus.ignored[0] == Ignored(folder / "taxonomy.toml", "label 'engine' has no clip")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
 from audioclass.corpora.esc50 import Esc50
-from audioclass.data import Entry, Ignored
+from audioclass.data import Clip, Ignored
 from audioclass.errors import CorpusError
 
 HEADER = "filename,fold,target,category,esc10,src_file,take\n"
@@ -13,9 +13,9 @@ def test_folds_and_sources_are_those_of_the_table(written):
     )
     folder = written({"meta/esc50.csv": HEADER + lines, "audio/1-17-A-0.wav": "", "audio/5-9-A-40.wav": ""})
     corpus = Esc50().read(folder)
-    assert corpus.entries == (
-        Entry(folder / "audio" / "1-17-A-0.wav", "dog", group="17", fold="1"),
-        Entry(folder / "audio" / "5-9-A-40.wav", "helicopter", group="9", fold="5"),
+    assert corpus.clips == (
+        Clip(folder / "audio" / "1-17-A-0.wav", "dog", group="17", fold="1"),
+        Clip(folder / "audio" / "5-9-A-40.wav", "helicopter", group="9", fold="5"),
     )
     assert corpus.ignored == (Ignored(folder / "audio" / "gone.wav", "no such file"),)
     assert Esc50(esc10=True).read(folder).labels == ("dog",)

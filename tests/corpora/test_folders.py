@@ -9,7 +9,7 @@ from audioclass.errors import CorpusError, UsageError
 def test_nested_folders_are_the_taxonomy(written):
     folder = written(dict.fromkeys(("animal/dog/2.wav", "animal/dog/1.wav", "animal/cat/1.FLAC", "engine/x.ogg"), ""))
     corpus = Folders().read(folder)
-    assert [(entry.label, entry.group) for entry in corpus.entries] == [
+    assert [(clip.label, clip.group) for clip in corpus.clips] == [
         ("cat", "animal/cat/1.FLAC"),
         ("dog", "animal/dog/1.wav"),
         ("dog", "animal/dog/2.wav"),
@@ -30,7 +30,7 @@ def test_what_is_in_no_label_folder_is_ignored(written):
     folder = written(dict.fromkeys(names, ""))
     (folder / "animal" / "dog" / "gone.wav").symlink_to("nowhere.wav")
     corpus = Folders().read(folder)
-    assert [entry.file.name for entry in corpus.entries] == ["1.wav"]
+    assert [clip.file.name for clip in corpus.clips] == ["1.wav"]
     assert {one.file.relative_to(folder).as_posix(): one.reason for one in corpus.ignored} == {
         "top.wav": "not in the folder of a label",
         "animal/beside.wav": "not in the folder of a label",
@@ -64,9 +64,9 @@ def test_linked_folders_count_and_circles_end(written):
 
 def test_groups_are_found_by_an_expression(written):
     folder = written(dict.fromkeys(("a/theo_1.wav", "b/theo_2.wav", "b/jackson_1.wav", "b/9.wav"), ""))
-    entries = Folders(group="/([a-z]+)_").read(folder).entries
-    assert [entry.group for entry in entries] == ["theo", "b/9.wav", "jackson", "theo"]
-    assert Folders(group="theo").read(folder).entries[0].group == "theo"
+    clips = Folders(group="/([a-z]+)_").read(folder).clips
+    assert [clip.group for clip in clips] == ["theo", "b/9.wav", "jackson", "theo"]
+    assert Folders(group="theo").read(folder).clips[0].group == "theo"
 
 
 def test_a_wrong_expression_is_refused():

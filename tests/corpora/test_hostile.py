@@ -22,9 +22,9 @@ PIECES = st.one_of(
 
 
 def outcome(reader, path):
-    """What reading gives: the number of entries, or the line that refuses."""
+    """What reading gives: the number of clips, or the line that refuses."""
     try:
-        return len(reader.read(path).entries), ""
+        return len(reader.read(path).clips), ""
     except CorpusError as error:
         return 0, str(error)
 

@@ -21,9 +21,9 @@ CONTENTS = {
 def test_every_format_beside_its_recording(written, name, content):
     folder = written({"sub/a.wav": "", f"sub/{name}": content})
     assert LabelFiles().matches(folder)
-    (entry,) = LabelFiles().read(folder).entries
-    assert (entry.file, entry.start, entry.end, entry.group) == (folder / "sub" / "a.wav", 0.0, 1.0, "sub/a.wav")
-    assert entry.label in ("praat", "rttm", "raven", "audacity", "csv")
+    (clip,) = LabelFiles().read(folder).clips
+    assert (clip.file, clip.start, clip.end, clip.group) == (folder / "sub" / "a.wav", 0.0, 1.0, "sub/a.wav")
+    assert clip.label in ("praat", "rttm", "raven", "audacity", "csv")
 
 
 def test_of_several_formats_one_is_taken(written):
@@ -37,7 +37,7 @@ def test_of_several_formats_one_is_taken(written):
 def test_several_tables_of_one_format_are_one_list_in_order_of_time(written):
     second = RAVEN.format("late").replace("\t0\t1\t", "\t5\t6\t")
     folder = written({"a.wav": "", "a.A.txt": second, "a.B.txt": RAVEN.format("early")})
-    assert [entry.label for entry in LabelFiles().read(folder).entries] == ["early", "late"]
+    assert [clip.label for clip in LabelFiles().read(folder).clips] == ["early", "late"]
 
 
 def test_one_file_for_all_recordings_of_a_folder(written):
@@ -46,19 +46,19 @@ def test_one_file_for_all_recordings_of_a_folder(written):
     ]
     folder = written({"a.wav": "", "b.1.flac": "", "all.rttm": "\n".join(lines)})
     corpus = LabelFiles().read(folder)
-    assert [(entry.file.name, entry.label) for entry in corpus.entries] == [("a.wav", "x"), ("b.1.flac", "y")]
+    assert [(clip.file.name, clip.label) for clip in corpus.clips] == [("a.wav", "x"), ("b.1.flac", "y")]
     assert [one.reason for one in corpus.ignored] == ["no recording 'c' beside it"]
 
 
 def test_a_file_that_calls_its_recording_otherwise_is_believed(written):
     folder = written({"a.wav": "", "a.rttm": "SPEAKER meeting_7 1 0 1 <NA> <NA> x <NA> <NA>\n"})
-    assert len(LabelFiles().read(folder).entries) == 1
+    assert len(LabelFiles().read(folder).clips) == 1
 
 
 def test_the_longest_name_owns_a_label_file(written):
     folder = written({"a.wav": "", "a.b.wav": "", "a.b.txt": "0\t1\tx\n"})
     corpus = LabelFiles().read(folder)
-    assert [entry.file.name for entry in corpus.entries] == ["a.b.wav"]
+    assert [clip.file.name for clip in corpus.clips] == ["a.b.wav"]
     assert [(one.file.name, one.reason) for one in corpus.ignored] == [("a.wav", "no labels beside it")]
 
 
@@ -99,5 +99,5 @@ def test_what_is_exported_can_be_learnt_from(manager, tmp_path, name):
     export.write(result, stream)
     (tmp_path / "é 1.wav").touch()
     (tmp_path / f"é 1{export.suffix}").write_bytes(stream.getvalue().encode())
-    entries = LabelFiles().read(tmp_path).entries
-    assert [Segment(entry.start, entry.end, entry.label) for entry in entries] == list(segments)
+    clips = LabelFiles().read(tmp_path).clips
+    assert [Segment(clip.start, clip.end, clip.label) for clip in clips] == list(segments)

@@ -1,4 +1,4 @@
-"""The order of entries is that of names, whatever order a file system gives them in."""
+"""The order of clips is that of names, whatever order a file system gives them in."""
 
 import os
 
@@ -10,8 +10,8 @@ READERS = ("corpus_folder", "esc50", "folders", "fsdd", "label_files", "manifest
 class Scanned:
     """What os.scandir gives, from the last name to the first."""
 
-    def __init__(self, entries):
-        self._entries = iter(sorted(entries, key=lambda entry: entry.name, reverse=True))
+    def __init__(self, clips):
+        self._entries = iter(sorted(clips, key=lambda clip: clip.name, reverse=True))
 
     def __enter__(self):
         return self

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audioclass.cases.case import Case
 from audioclass.criteria.alignment import (
     Alignment,
     AlignmentC,
@@ -12,6 +11,7 @@ from audioclass.criteria.alignment import (
     WeightedAlignment,
     WeightedAlignmentC,
 )
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.centring import centre_gram
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram, gram_and_gradients
@@ -25,7 +25,7 @@ def case(n=20, seed=0, C=2.0, share=0.4, sigma=1.0):
     X = rng.normal(size=(n, 3))
     y = np.where(np.arange(n) < max(1, share * n), 1, -1)
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return Case(K, y, C, gradients)
+    return SelectionProblem(K, y, C, gradients)
 
 
 def cosine(A, B):
@@ -63,14 +63,14 @@ def test_alignment_lies_from_0_to_1_and_below_its_bound(n, seed):
 @pytest.mark.parametrize("criterion", ALL, ids=lambda c: c.name)
 def test_scaling_the_kernel_changes_nothing_but_the_meaning_of_C(criterion):
     judged = case()
-    scaled = Case(5 * judged.K, judged.y, judged.C / 5)
+    scaled = SelectionProblem(5 * judged.K, judged.y, judged.C / 5)
     assert criterion().value(scaled) == pytest.approx(criterion().value(judged))
 
 
 def test_the_ideal_itself_is_aligned():
     y = np.array([1, 1, -1])
-    assert Alignment().value(Case(np.outer(y, y).astype(float), y)) == pytest.approx(1)
-    assert Alignment().value(Case(np.zeros((3, 3)), y)) == 0
+    assert Alignment().value(SelectionProblem(np.outer(y, y).astype(float), y)) == pytest.approx(1)
+    assert Alignment().value(SelectionProblem(np.zeros((3, 3)), y)) == 0
 
 
 def test_sides_of_equal_size_need_no_weights():
@@ -90,7 +90,7 @@ def test_a_small_C_gives_one_over_the_root_of_n():
 
 def test_a_constant_added_to_the_kernel_is_not_seen_from_the_means():
     judged = case()
-    raised = Case(judged.K + 3, judged.y)
+    raised = SelectionProblem(judged.K + 3, judged.y)
     assert CentredAlignment().value(raised) == pytest.approx(CentredAlignment().value(judged))
 
 
@@ -98,7 +98,7 @@ def test_three_labels_are_aligned_with_their_own_target():
     y = np.repeat([0, 1, 2], [3, 4, 5])
     K = gram(Gaussian(), np.random.default_rng(1).normal(size=(12, 2)))
     T = np.where(y[:, None] == y[None, :], 1.0, -0.5)
-    judged = Case(K, y, 2.0)
+    judged = SelectionProblem(K, y, 2.0)
     assert Alignment().value(judged) == pytest.approx(cosine(K, T))
     assert AlignmentC().value(judged) == pytest.approx(cosine(K + np.eye(12) / 2, T))
     counts = np.array([3, 4, 5])[y]
@@ -111,7 +111,7 @@ def test_derivatives_agree_with_differences_under_weights(criterion):
 
     def at(sigma, C):
         judged = case(sigma=sigma, C=C)
-        return Case(judged.K, judged.y, C, judged.gradients, weights=weights)
+        return SelectionProblem(judged.K, judged.y, C, judged.gradients, weights=weights)
 
     slopes = criterion().gradient(at(0.8, 2.0))
     assert set(slopes) == ({"sigma", "C"} if criterion.is_adjusted else {"sigma"})

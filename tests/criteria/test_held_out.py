@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from audioclass.cases.case import Case
 from audioclass.criteria.held_out import (
     LeaveGroupOutError,
     LeaveGroupOutLogLoss,
@@ -12,6 +11,7 @@ from audioclass.criteria.held_out import (
     LeaveOneOutSquaredError,
 )
 from audioclass.criteria.logistic import best_log_loss, smoothed_targets
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
 from audioclass.problems import Task
@@ -27,7 +27,7 @@ SMOOTH = (LeaveOneOutSquaredError, LeaveOneOutLogLoss, LeaveGroupOutSquaredError
 
 def case(sigma=1.0, C=2.0, groups=GROUPS):
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return Case(K, Y, C, gradients, weights=WEIGHTS, groups=groups)
+    return SelectionProblem(K, Y, C, gradients, weights=WEIGHTS, groups=groups)
 
 
 def retrained(judged, groups):

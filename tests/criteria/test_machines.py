@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audioclass.cases.case import Case
 from audioclass.criteria.bounds import SupportVectors, XiAlpha
 from audioclass.criteria.errors import ExactLeaveOneOut, KFoldError, ValidationError
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.radius_margin import RadiusMargin
 from audioclass.criteria.span import SmoothedSpan, Span
 from audioclass.kernels.gaussian import Gaussian
@@ -28,7 +28,7 @@ def case(n=30, seed=0, sigma=1.0, C=1.0, noise=0.8):
     X = rng.normal(size=(n, 2))
     y = np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1, -1)
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return Case(K, y, C, gradients, folds=np.arange(n) % 5, svm=FIT, l2_svm=L2SVM().fit)
+    return SelectionProblem(K, y, C, gradients, folds=np.arange(n) % 5, svm=FIT, l2_svm=L2SVM().fit)
 
 
 @settings(max_examples=15)
@@ -43,7 +43,7 @@ def test_leave_one_out_is_below_xi_alpha_below_the_number_of_support_vectors(see
 def test_ball_radius_alone_would_miss_an_error():
     X = np.array([[0.0, 0.0], [0.1, 0.0], [0.04, 1.0]])  # the third is lost when left out, yet 2αR² is 0.6
     y = np.array([-1, 1, 1])
-    judged = Case(gram(Linear(), X), y, 1e4, svm=FIT)
+    judged = SelectionProblem(gram(Linear(), X), y, 1e4, svm=FIT)
     assert ExactLeaveOneOut().value(judged) == 1
     assert 2 * judged.alpha[2] * judged.ball.squared_radius == pytest.approx(0.603, abs=0.01)
     assert XiAlpha().value(judged) == XiAlpha(radius="ball").value(judged) == 1
@@ -102,7 +102,7 @@ def test_four_times_radius_margin_bounds_the_errors_of_hard_margins(seed):
     y = np.repeat([1, -1], 10)
     K = gram(Linear(), X)
     machine = HardMargin().fit(Task(y, 1.0, np.ones(20), None, K=K))
-    judged = Case(K, y, 1e6, svm=FIT)
+    judged = SelectionProblem(K, y, 1e6, svm=FIT)
     squared_norm = np.abs(machine.coefficients).sum()
     assert judged.lost.sum() <= 4 * judged.ball.squared_radius * squared_norm
 

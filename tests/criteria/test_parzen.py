@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from audioclass.cases.case import Case
 from audioclass.criteria.parzen import ParzenSeparability, ParzenSeparabilityC, parzen_scores
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.kernels.statistics import gram_and_gradients
 
@@ -12,7 +12,7 @@ Y = np.where(np.arange(15) < 6, 1, -1)
 
 def case(sigma=0.7, C=2.0):
     K, gradients = gram_and_gradients(UnscaledGaussian(sigma), X)
-    return Case(K, Y, C, gradients, {"sigma": sigma})
+    return SelectionProblem(K, Y, C, gradients, {"sigma": sigma})
 
 
 def density(x, among, sigma):
@@ -45,7 +45,7 @@ def test_a_kernel_without_sigma_is_refused():
     with pytest.raises(
         ValueError, match="parzen_separability needs a kernel with a sigma, this one has \\['degree'\\]"
     ):
-        ParzenSeparability().value(Case(np.eye(15), Y, parameters={"degree": 2.0}))
+        ParzenSeparability().value(SelectionProblem(np.eye(15), Y, parameters={"degree": 2.0}))
 
 
 @pytest.mark.parametrize(

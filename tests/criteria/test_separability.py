@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from audioclass.cases.case import Case
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.separability import (
     ClassSeparability,
     ClassSeparabilityC,
@@ -23,7 +23,7 @@ PAIRS = [(ClassSeparabilityC, ClassSeparability), (RegularisedSeparabilityC, Reg
 
 def case(y=SIDES, sigma=1.0, C=2.0):
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return Case(K, y, C, gradients)
+    return SelectionProblem(K, y, C, gradients)
 
 
 @pytest.mark.parametrize("y", [SIDES, LABELS], ids=["two", "three"])
@@ -51,22 +51,22 @@ def test_wide_kernels_see_what_the_points_are():
 @pytest.mark.parametrize("y", [SIDES, LABELS], ids=["two", "three"])
 def test_the_identity_gives_the_count_alone(y):
     Q = len(np.unique(y))
-    assert ClassSeparability().value(Case(np.eye(18), y)) == pytest.approx((Q - 1) / (18 - Q))
+    assert ClassSeparability().value(SelectionProblem(np.eye(18), y)) == pytest.approx((Q - 1) / (18 - Q))
     assert ClassSeparabilityC().value(case(y, C=1e-12)) == pytest.approx((Q - 1) / (18 - Q))
 
 
 @pytest.mark.parametrize(("adjusted", "plain"), PAIRS)
 def test_adjusted_forms_are_the_plain_ones_of_K_plus_a_ridge(adjusted, plain):
     judged = case()
-    ridged = Case(judged.K + np.eye(18) / 2, judged.y)
+    ridged = SelectionProblem(judged.K + np.eye(18) / 2, judged.y)
     assert adjusted().value(judged) == pytest.approx(plain().value(ridged))
     assert adjusted().value(case(C=1e12)) == pytest.approx(plain().value(judged))
 
 
 def test_labels_whose_examples_coincide_are_infinitely_apart():
     y = np.array([1, 1, -1, -1])
-    assert ClassSeparability().value(Case(np.outer(y, y).astype(float), y)) == np.inf
-    assert ClassSeparability().value(Case(np.zeros((4, 4)), y)) == 0
+    assert ClassSeparability().value(SelectionProblem(np.outer(y, y).astype(float), y)) == np.inf
+    assert ClassSeparability().value(SelectionProblem(np.zeros((4, 4)), y)) == 0
 
 
 @pytest.mark.parametrize("criterion", [criterion for pair in PAIRS for criterion in pair])

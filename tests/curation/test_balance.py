@@ -6,19 +6,19 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from audioclass.curation.balance import Amount, corpus_balance, evenness
-from audioclass.data import Corpus, Entry
+from audioclass.data import Clip, Corpus
 
 A, B, C = Path("a.wav"), Path("b.wav"), Path("c.wav")
 
 
 def test_amounts_of_each_label():
-    entries = (
-        Entry(A, "dog", 1.0, 2.5, "g", "1"),
-        Entry(A, "cat", 3.0, None, "g", "1"),
-        Entry(B, "dog", group="h", fold="2"),
-        Entry(C, "dog", group="h", fold="2"),
+    clips = (
+        Clip(A, "dog", 1.0, 2.5, "g", "1"),
+        Clip(A, "cat", 3.0, None, "g", "1"),
+        Clip(B, "dog", group="h", fold="2"),
+        Clip(C, "dog", group="h", fold="2"),
     )
-    balance = corpus_balance(Corpus(entries), {A: 4.0, B: 2.0})
+    balance = corpus_balance(Corpus(clips), {A: 4.0, B: 2.0})
     assert balance.labels == {
         "cat": Amount(1, 1, 1, 1.0, {"1": 1}),
         "dog": Amount(3, 3, 2, 3.5, {"1": 1, "2": 2}),

@@ -5,20 +5,20 @@ import pytest
 
 from audioclass.curation.checking import check_corpus
 from audioclass.curation.inspection import Inspection
-from audioclass.data import Corpus, Entry, Ignored
+from audioclass.data import Clip, Corpus, Ignored
 
 A, B = Path("a.wav"), Path("b.wav")
-GOOD = (Entry(A, "dog", group="1"), Entry(B, "dog", group="2"))
+GOOD = (Clip(A, "dog", group="1"), Clip(B, "dog", group="2"))
 
 
 def sounding(path, content="", **changes):
     return Inspection(path, **{"seconds": 5.0, "peak": 0.5, "content": content or str(path)} | changes)
 
 
-def found(entries, *inspections, n_folds=2, **about):
+def found(clips, *inspections, n_folds=2, **about):
     """(kind, where, is it wrong) and the details of all findings."""
     seen = {A: sounding(A), B: sounding(B)} | {one.path: one for one in inspections}
-    findings = check_corpus(Corpus(tuple(entries), **about), seen, n_folds)
+    findings = check_corpus(Corpus(tuple(clips), **about), seen, n_folds)
     return [(one.kind, one.where, one.is_wrong) for one in findings], " ".join(one.detail for one in findings)
 
 
@@ -40,15 +40,15 @@ def test_recordings_that_spoil_a_corpus(inspection, kind, is_wrong, detail):
 
 
 def test_the_same_sound_under_two_labels():
-    entries = (*GOOD[:1], Entry(B, "cat", group="1"))
-    kinds, details = found(entries, sounding(B, "a.wav"), n_folds=1)
+    clips = (*GOOD[:1], Clip(B, "cat", group="1"))
+    kinds, details = found(clips, sounding(B, "a.wav"), n_folds=1)
     assert kinds == [("two labels", "b.wav", True)]
     assert details == "labelled 'cat', but a.wav sounds the same: 'dog'"
 
 
 def test_a_copy_in_the_same_group_is_only_worth_knowing():
-    entries = (Entry(A, "dog", group="1"), Entry(B, "dog", group="1"))
-    assert found(entries, sounding(B, "a.wav"), n_folds=1)[0] == [("duplicate", "b.wav", False)]
+    clips = (Clip(A, "dog", group="1"), Clip(B, "dog", group="1"))
+    assert found(clips, sounding(B, "a.wav"), n_folds=1)[0] == [("duplicate", "b.wav", False)]
 
 
 def test_silent_and_unreadable_recordings_are_no_copies_of_one_another():
@@ -59,7 +59,7 @@ def test_silent_and_unreadable_recordings_are_no_copies_of_one_another():
 
 
 def test_one_stretch_with_two_labels_or_twice():
-    twice = (*GOOD, Entry(A, "cat", group="1"), Entry(A, "cat", 1.0, 2.0, "1"), Entry(A, "cat", 1.0, 2.0, "1"))
+    twice = (*GOOD, Clip(A, "cat", group="1"), Clip(A, "cat", 1.0, 2.0, "1"), Clip(A, "cat", 1.0, 2.0, "1"))
     kinds, details = found(twice, n_folds=1)
     assert kinds == [("two labels", "a.wav", True), ("duplicate", "a.wav from 1 s", False)]
     assert details == "labelled 'cat', 'dog' named 2 times"
@@ -67,7 +67,7 @@ def test_one_stretch_with_two_labels_or_twice():
 
 @pytest.mark.parametrize(("start", "end", "n"), [(0.0, 5.05, 0), (0.0, 5.2, 1), (5.0, None, 1), (4.9, None, 0)])
 def test_entries_end_with_their_recording(start, end, n):
-    kinds, details = found((Entry(A, "dog", start, end, "1"), GOOD[1]))
+    kinds, details = found((Clip(A, "dog", start, end, "1"), GOOD[1]))
     assert kinds == [("beyond the end", "a.wav", True)] * n
     assert details in (
         "",
@@ -77,20 +77,20 @@ def test_entries_end_with_their_recording(start, end, n):
 
 
 def test_a_group_in_two_folds_is_wrong():
-    entries = (Entry(A, "dog", group="1", fold="2"), Entry(B, "dog", group="1", fold="1"))
-    kinds, details = found(entries, n_folds=1)
+    clips = (Clip(A, "dog", group="1", fold="2"), Clip(B, "dog", group="1", fold="1"))
+    kinds, details = found(clips, n_folds=1)
     assert (kinds, details) == ([("parted group", "1", True)], "stands in folds '1', '2'")
 
 
 def test_folds_are_for_all_or_for_none():
-    kinds, details = found((Entry(A, "dog", group="1", fold="1"), Entry(B, "dog", group="2")))
+    kinds, details = found((Clip(A, "dog", group="1", fold="1"), Clip(B, "dog", group="2")))
     assert kinds == [("no fold", "b.wav", True)]
-    assert details == "no fold, nor have 0 other entries; 1 have one"
+    assert details == "no fold, nor have 0 other clips; 1 have one"
 
 
 def test_labels_need_groups_for_their_folds():
-    entries = (*GOOD, Entry(A, "cat", 0.0, 1.0, group="1"))
-    kinds, details = found(entries, n_folds=5)
+    clips = (*GOOD, Clip(A, "cat", 0.0, 1.0, group="1"))
+    kinds, details = found(clips, n_folds=5)
     assert kinds == [("few groups", "cat", True), ("few groups", "dog", False)]
     assert details == "1 group, 5 folds need 5 2 groups, 5 folds need 5"
 

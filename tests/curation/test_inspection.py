@@ -16,7 +16,7 @@ from audioclass.curation.inspection import (
     n_flat_tops,
     recordings_of,
 )
-from audioclass.data import Corpus, Entry
+from audioclass.data import Clip, Corpus
 
 
 def write(path, samples, **options):
@@ -95,5 +95,5 @@ def test_progress_is_told_inside_a_recording(tmp_path):
 
 
 def test_every_recording_is_inspected_once(tmp_path):
-    entries = [Entry(tmp_path / name, label) for name, label in (("b", "x"), ("a", "x"), ("b", "y"))]
-    assert recordings_of(Corpus(tuple(entries))) == [tmp_path / "b", tmp_path / "a"]
+    clips = [Clip(tmp_path / name, label) for name, label in (("b", "x"), ("a", "x"), ("b", "y"))]
+    assert recordings_of(Corpus(tuple(clips))) == [tmp_path / "b", tmp_path / "a"]

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audioclass.curation.splitting import split_corpus
-from audioclass.data import Corpus, Entry
+from audioclass.data import Clip, Corpus
 from audioclass.errors import CorpusError
 
 
 def corpus_of(pairs):
-    return Corpus(tuple(Entry(Path(f"{i}.wav"), label, group=group) for i, (label, group) in enumerate(pairs)))
+    return Corpus(tuple(Clip(Path(f"{i}.wav"), label, group=group) for i, (label, group) in enumerate(pairs)))
 
 
 pairs = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 30).map(str)), min_size=1, max_size=80).map(
@@ -25,7 +25,7 @@ def test_groups_stay_together_and_no_fold_is_empty(drawn, n_folds, seed):
     corpus = corpus_of(drawn)
     made = split_corpus(corpus, n_folds, np.random.default_rng(seed))
     folds = {}
-    for before, after in zip(corpus.entries, made.entries, strict=True):
+    for before, after in zip(corpus.clips, made.clips, strict=True):
         assert (before.file, before.label, before.group) == (after.file, after.label, after.group)
         assert folds.setdefault(after.group, after.fold) == after.fold
     assert set(folds.values()) == {str(fold + 1) for fold in range(n_folds)}
@@ -34,7 +34,7 @@ def test_groups_stay_together_and_no_fold_is_empty(drawn, n_folds, seed):
 def test_labels_are_spread_evenly():
     corpus = corpus_of([(label, f"{label}{i // 2}") for label, n in (("a", 40), ("b", 20)) for i in range(n)])
     made = split_corpus(corpus, 5, np.random.default_rng(3))
-    counts = Counter((entry.label, entry.fold) for entry in made.entries)
+    counts = Counter((clip.label, clip.fold) for clip in made.clips)
     assert {count for (label, _), count in counts.items() if label == "a"} == {8}
     assert {count for (label, _), count in counts.items() if label == "b"} == {4}
 

@@ -44,14 +44,14 @@ def test_a_full_scale_square_has_a_level_of_zero():
     assert level(square) == pytest.approx(0, abs=1e-4)
 
 
-@pytest.mark.parametrize("descriptor", [Level(), Loudness()], ids=lambda piece: piece.name)
+@pytest.mark.parametrize("descriptor", [Level(), Loudness()], ids=lambda component: component.name)
 @pytest.mark.parametrize("gain", [0.1, 0.5, 2.0])
 def test_gain_moves_the_level_by_its_decibels(descriptor, gain):
     plain, louder = (descriptor.frames(Spectra(factor * noise(0.2), FRAMING)) for factor in (1, gain))
     np.testing.assert_allclose(louder - plain, 20 * np.log10(gain), atol=1e-3)
 
 
-@pytest.mark.parametrize("descriptor", [Level(), Loudness()], ids=lambda piece: piece.name)
+@pytest.mark.parametrize("descriptor", [Level(), Loudness()], ids=lambda component: component.name)
 def test_silence_lies_at_the_floor(descriptor):
     assert descriptor.frames(Spectra(np.zeros(2000), FRAMING)) == pytest.approx(-100, abs=1e-4)
 

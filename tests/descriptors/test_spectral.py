@@ -45,7 +45,7 @@ def moments_by_scipy(power: np.ndarray) -> list[float]:
 @pytest.mark.parametrize(
     "descriptor",
     [SpectralMoments(), SpectralTilt(), RollOff(), Flux(), Flatness(), Crest(), Irregularity()],
-    ids=lambda piece: piece.name,
+    ids=lambda component: component.name,
 )
 @pytest.mark.parametrize("gain", [0.1, 10.0])
 def test_shape_does_not_depend_on_the_level(descriptor, gain):
@@ -61,7 +61,7 @@ def test_moments_of_a_quiet_tone_are_those_of_a_loud_one():
 @pytest.mark.parametrize(
     "descriptor",
     [SpectralTilt(), RollOff(), Flux(), Flatness(), Crest(), Irregularity()],
-    ids=lambda piece: piece.name,
+    ids=lambda component: component.name,
 )
 def test_silence_has_no_shape(descriptor):
     np.testing.assert_allclose(descriptor.frames(Spectra(np.zeros(2000), FRAMING)), 0, atol=1e-3)
@@ -300,7 +300,7 @@ def test_irregularity_of_five_bins_worked_by_hand(spectra_with, magnitude, irreg
     assert Irregularity().frames(spectra_with(np.square([magnitude]))) == pytest.approx(irregularity, abs=1e-6)
 
 
-@pytest.mark.parametrize("descriptor", [Flatness(), Crest()], ids=lambda piece: piece.name)
+@pytest.mark.parametrize("descriptor", [Flatness(), Crest()], ids=lambda component: component.name)
 def test_there_is_a_column_for_the_whole_and_for_each_octave(descriptor):
     names = [descriptor.name, *(f"{descriptor.name}_octave_{i}" for i in range(6))]
     assert descriptor.columns(FRAMING) == names

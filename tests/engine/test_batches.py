@@ -13,7 +13,7 @@ from trained import LABELS, RATE, sound
 from audioclass.engine import batches
 from audioclass.engine.batches import Ledger, classify_many, joined
 from audioclass.engine.classifying import loaded
-from audioclass.engine.listening import Reading
+from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import UsageError
 
 
@@ -34,7 +34,9 @@ def folder(tmp_path):
 
 def outcomes_of(folder, model_file, **options):
     paths = sorted(folder.glob("*.wav"))
-    done = {outcome.path: outcome for outcome in classify_many(paths, str(model_file), Reading(), **options)}
+    done = {
+        outcome.path: outcome for outcome in classify_many(paths, str(model_file), SegmentationOptions(), **options)
+    }
     return [done[path] for path in paths]
 
 
@@ -59,12 +61,12 @@ def test_posteriors_are_the_same_for_any_number_of_jobs(folder, model_file, jobs
 
 
 def ledger_of(folder, model_file, *, resume=True, reading=None):
-    return Ledger(folder / "out.csv", loaded(str(model_file)), reading or Reading(), resume=resume)
+    return Ledger(folder / "out.csv", loaded(str(model_file)), reading or SegmentationOptions(), resume=resume)
 
 
 def test_what_the_ledger_knows_is_not_computed_again(folder, model_file, monkeypatch):
     first = outcomes_of(folder, model_file, ledger=ledger_of(folder, model_file))
-    monkeypatch.setattr(batches, "hear", None)  # whoever computes, fails
+    monkeypatch.setattr(batches, "classify_recording", None)  # whoever computes, fails
     again = outcomes_of(folder, model_file, ledger=ledger_of(folder, model_file))
     assert all(outcome.was_kept for outcome in again)
     for before, after in zip(first, again, strict=True):
@@ -135,4 +137,4 @@ def test_a_ledger_that_cannot_be_read_is_refused(folder, model_file):
 def test_other_options_are_another_ledger(folder, model_file):
     ledger_of(folder, model_file)
     with pytest.raises(UsageError, match="made with another model or other options"):
-        ledger_of(folder, model_file, reading=Reading(threshold=0.5))
+        ledger_of(folder, model_file, reading=SegmentationOptions(threshold=0.5))

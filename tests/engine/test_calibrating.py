@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from trained import train_small, write_corpus
 
+from audioclass.classifier.saving import save_model
 from audioclass.engine.calibrating import calibrate
 from audioclass.errors import CorpusError
 from audioclass.evaluation.calibration import log_loss
-from audioclass.model.saving import save_model
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def too_sure(small, tmp_path_factory):
     )
     path = tmp_path_factory.mktemp("spoilt") / "spoilt.audioclass"
     classifier = replace(model.classifier, calibrations=spoilt)
-    spoilt_model = type(model).of("spoilt", model.recipe, model.preparation, classifier, model.taxonomy, model.about)
+    spoilt_model = type(model).of("spoilt", model.recipe, model.preprocessing, classifier, model.taxonomy, model.about)
     save_model(spoilt_model, path)
     return path
 

@@ -1,8 +1,8 @@
 import pytest
 from trained import train_small, write_corpus
 
-from audioclass.engine.choices import Choices
 from audioclass.engine.comparing import check_several, compare_models, compare_setups
+from audioclass.engine.config import Choices
 from audioclass.engine.training import Setup
 from audioclass.errors import UsageError
 

@@ -7,26 +7,26 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, log_loss
 from trained import write_corpus
 
-from audioclass.data import Corpus, Entry, Segment
-from audioclass.engine.choices import Choices
+from audioclass.data import Clip, Corpus, Segment
+from audioclass.engine.config import Choices
+from audioclass.engine.datasets import Dataset, gather
 from audioclass.engine.evaluating import Trial, cross_validate, evaluate_model, folds_of, was_trained_on
-from audioclass.engine.gathering import Labelled, gather
 from audioclass.engine.training import Setup
 from audioclass.errors import CorpusError, UsageError
 
 
-def labelled_of(entries):
-    """Two windows of each entry."""
-    which = np.repeat(np.arange(len(entries)), 2)
+def labelled_of(clips):
+    """Two windows of each clip."""
+    which = np.repeat(np.arange(len(clips)), 2)
     segments = tuple(Segment(float(i % 2), i % 2 + 1.0) for i in range(len(which)))
-    labels = tuple(sorted({entry.label for entry in entries}))
-    return Labelled(np.zeros((len(which), 1)), labels, tuple(entries), which, segments, (), "")
+    labels = tuple(sorted({clip.label for clip in clips}))
+    return Dataset(np.zeros((len(which), 1)), labels, tuple(clips), which, segments, (), "")
 
 
 def entries_of(groups, labels, folds=None):
     folds = folds or [""] * len(groups)
     return [
-        Entry(Path(f"{i}.wav"), label, group=group, fold=fold)
+        Clip(Path(f"{i}.wav"), label, group=group, fold=fold)
         for i, (group, label, fold) in enumerate(zip(groups, labels, folds, strict=True))
     ]
 
@@ -34,15 +34,15 @@ def entries_of(groups, labels, folds=None):
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=4, max_size=30), st.integers(2, 6))
 def test_folds_never_part_a_group(members, n_folds):
-    entries = entries_of([f"g{group}" for group, _ in members], ["ab"[is_a] for _, is_a in members])
-    labelled = labelled_of(entries)
-    if min(len({e.group for e in entries if e.label == label}) for label in labelled.labels) < 2:
+    clips = entries_of([f"g{group}" for group, _ in members], ["ab"[is_a] for _, is_a in members])
+    labelled = labelled_of(clips)
+    if min(len({e.group for e in clips if e.label == label}) for label in labelled.labels) < 2:
         return
     folds = folds_of(labelled, str(n_folds))
     for group in set(labelled.groups):
         assert len(set(folds[labelled.groups == group])) == 1
-    for clip in set(labelled.clips):
-        assert len({fold for fold, other in zip(folds, labelled.clips, strict=True) if other == clip}) == 1
+    for clip in set(labelled.clip_names):
+        assert len({fold for fold, other in zip(folds, labelled.clip_names, strict=True) if other == clip}) == 1
 
 
 def test_folds_of_the_corpus_are_taken_where_it_states_them():
@@ -53,7 +53,7 @@ def test_folds_of_the_corpus_are_taken_where_it_states_them():
 
 
 @pytest.mark.parametrize(
-    ("entries", "said", "message"),
+    ("clips", "said", "message"),
     [
         (entries_of("aabb", "xyxy", ["1", "2", "1", "2"]), "auto", "group 'a' stands in several folds of the corpus"),
         (entries_of("abcd", "xxyy", ["1"] * 4), "auto", "a single one of its folds, at least 2 are needed"),
@@ -62,9 +62,9 @@ def test_folds_of_the_corpus_are_taken_where_it_states_them():
     ],
     ids=["parted", "one fold", "one group", "short label"],
 )
-def test_folds_that_cannot_be_are_one_line(entries, said, message):
+def test_folds_that_cannot_be_are_one_line(clips, said, message):
     with pytest.raises(CorpusError, match=message):
-        folds_of(labelled_of(entries), said)
+        folds_of(labelled_of(clips), said)
 
 
 @pytest.mark.parametrize("said", ["1", "many", "-3", "2.5"])
@@ -97,10 +97,10 @@ def test_numbers_are_those_of_scikit_learn(judged):
 def test_a_fold_is_judged_by_machines_that_never_saw_it(small, setup, judged):
     """The posteriors of a fold do not change when its labels do."""
     labelled, held = judged.labelled, judged.folds == 0
-    files = {labelled.entries[i].file for i in labelled.which[held]}
+    files = {labelled.clips[i].file for i in labelled.which[held]}
     turned = {"clicks": "noise", "noise": "tone", "tone": "clicks"}
-    entries = [Entry(e.file, turned[e.label] if e.file in files else e.label) for e in labelled.entries]
-    other = gather(Corpus(tuple(entries)), setup.recipe, cache=small / "cache")
+    clips = [Clip(e.file, turned[e.label] if e.file in files else e.label) for e in labelled.clips]
+    other = gather(Corpus(tuple(clips)), setup.recipe, cache=small / "cache")
     again = Trial(setup, cache=small / "cache").judged(other, judged.folds)
     assert np.array_equal(again.P[held], judged.P[held])
     assert not np.array_equal(again.P[~held], judged.P[~held])

@@ -8,15 +8,15 @@ import pytest
 import soundfile
 from trained import RATE, mixture, sound, train_small, write_corpus, write_recipe
 
-from audioclass.engine.choices import Choices
+from audioclass.classifier.archive import read_archive
+from audioclass.classifier.saving import arrays_of, save_model
+from audioclass.engine.config import Choices
 from audioclass.engine.features import load_recipe
 from audioclass.engine.models import load_model
 from audioclass.engine.training import Setup, train
 from audioclass.errors import CorpusError, UsageError
-from audioclass.learning.folds import grouped_folds
-from audioclass.model.archive import read_archive
-from audioclass.model.saving import arrays_of, save_model
 from audioclass.taxonomy import Taxonomy
+from audioclass.training.folds import grouped_folds
 
 
 def same_arrays(one, other):
@@ -61,8 +61,8 @@ def test_times_and_clips_both_train(tmp_path):
 def test_windows_of_a_clip_share_its_group_and_fold(trained):
     labelled = trained.labelled
     folds = grouped_folds(labelled.y, labelled.groups, 5)
-    for clip in set(labelled.clips):
-        rows = [i for i, other in enumerate(labelled.clips) if other == clip]
+    for clip in set(labelled.clip_names):
+        rows = [i for i, other in enumerate(labelled.clip_names) if other == clip]
         assert len(rows) > 1
         assert len(set(labelled.groups[rows])) == len(set(folds[rows])) == 1
 
@@ -177,9 +177,9 @@ def test_another_recipe_is_another_model(small):
 KILLS = """
 import os, random, signal, sys, time
 from pathlib import Path
-from audioclass.engine.choices import Choices
+from audioclass.engine.config import Choices
 from audioclass.engine.training import Setup, train
-from audioclass.model.saving import save_model
+from audioclass.classifier.saving import save_model
 
 folder, place = Path(sys.argv[1]), Path(sys.argv[2])
 choices = Choices(strategy="one_vs_one", trainer="svm", kernel="gaussian", search="grid:points=3")
@@ -221,8 +221,8 @@ def test_a_run_killed_ten_times_ends_in_the_same_model(small, tmp_path):
 def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
     """A run that stops after its machines are trained goes on with the report."""
     from audioclass.engine import training
-    from audioclass.learning import dichotomies
-    from audioclass.learning import training as learning
+    from audioclass.training import dichotomies
+    from audioclass.training import train as learning
 
     calm = train_small(small, criterion="leave_group_out_log_loss", search="grid:points=3")
     setup = Setup.of(str(small / "small.toml"), Choices(search="grid:points=3"))

@@ -3,10 +3,10 @@ import pytest
 import soundfile
 from trained import RATE, sound, train_small, write_corpus
 
+from audioclass.classifier.saving import save_model
 from audioclass.engine.models import load_model
 from audioclass.engine.updating import update
 from audioclass.errors import CorpusError, ModelError
-from audioclass.model.saving import save_model
 from audioclass.taxonomy import Taxonomy
 
 

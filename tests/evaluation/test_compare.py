@@ -3,10 +3,10 @@ import pytest
 from answers import LABELS, drawn
 from scipy import stats
 
-from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.compare import compare
 from audioclass.evaluation.correction import holm
+from audioclass.evaluation.predictions import Answers
 from audioclass.plain import is_plain
 
 QUICK = Resampling(50)

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from answers import LABELS, drawn
 
-from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.calibration import label_reliability
 from audioclass.evaluation.confusion import confusion_matrix, label_rates
 from audioclass.evaluation.labels import LABEL_MEASURES, label_measures
+from audioclass.evaluation.predictions import Answers
 from audioclass.evaluation.ranking import auc
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 
 from audioclass.data import Segment
-from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.mistakes import worst_mistakes
+from audioclass.evaluation.predictions import Answers
 
 P = np.array([[0.6, 0.4], [0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
 PLACED = {"files": ["w", "x", "y", "z"], "segments": [Segment(row, row + 1) for row in range(4)]}

@@ -3,7 +3,7 @@ import pytest
 from answers import LABELS, drawn, examples
 from hypothesis import given, settings
 
-from audioclass.evaluation.answers import Answers
+from audioclass.evaluation.predictions import Answers
 from audioclass.evaluation.summary import LOWER_IS_BETTER, MEASURES, summary_measures
 
 PATHS = (("animal", "dog"), ("water", "rain"), ("water", "sea waves"))

@@ -99,7 +99,7 @@ def test_jobs_do_not_change_the_result(tmp_path):
     tables = []
     for jobs in (1, 2):
         outcomes = {o.path: o for o in extract_batch(paths, RECIPE, Cache(tmp_path / f"cache{jobs}"), jobs)}
-        tables.append(np.concatenate([outcomes[path].entry.load(RECIPE).X for path in paths]))
+        tables.append(np.concatenate([outcomes[path].cached.load(RECIPE).X for path in paths]))
     assert np.array_equal(*tables)
 
 

@@ -24,7 +24,7 @@ def done(tmp_path):
 
 
 def features(outcome):
-    return outcome.entry.load(RECIPE)
+    return outcome.cached.load(RECIPE)
 
 
 def read_csv(path):
@@ -39,7 +39,7 @@ def test_csv_has_a_line_for_each_window(tmp_path, done):
     assert heads == ["file", "start", "end", *RECIPE.columns]
     assert {Path(row[0]).name for row in rows} == {"vogelgesang.wav", "öffnen.wav"}
     values = np.array([[float(value) for value in row[3:]] for row in rows], np.float32)
-    assert np.array_equal(values, np.concatenate([features(outcome).X for outcome in done if outcome.entry]))
+    assert np.array_equal(values, np.concatenate([features(outcome).X for outcome in done if outcome.cached]))
 
 
 def test_npz_opens_without_pickle(tmp_path, done):
@@ -49,7 +49,9 @@ def test_npz_opens_without_pickle(tmp_path, done):
         assert table["groups"].tolist() == list(RECIPE.groups)
         assert Path(table["files"][table["file"][-1]]).name == "öffnen.wav"
         assert np.array_equal(table["X"][:2], features(done[0]).X)
-        assert table["end"].tolist() == [s.end for outcome in done if outcome.entry for s in features(outcome).segments]
+        assert table["end"].tolist() == [
+            s.end for outcome in done if outcome.cached for s in features(outcome).segments
+        ]
 
 
 def test_parquet_is_read_by_pyarrow(tmp_path, done):
@@ -58,7 +60,7 @@ def test_parquet_is_read_by_pyarrow(tmp_path, done):
     table = parquet.read_table(tmp_path / "out.parquet")
     assert table.column_names == ["file", "start", "end", *RECIPE.columns]
     values = np.array(table.column(RECIPE.columns[0]).to_pylist(), np.float32)
-    assert np.array_equal(values, np.concatenate([features(outcome).X[:, 0] for outcome in done if outcome.entry]))
+    assert np.array_equal(values, np.concatenate([features(outcome).X[:, 0] for outcome in done if outcome.cached]))
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ sys.path.insert(0, str(HERE.parent))
 
 from trained import train_small, write_corpus  # noqa: E402
 
+from audioclass.classifier.saving import save_model  # noqa: E402
 from audioclass.engine.evaluating import evaluate_model  # noqa: E402
-from audioclass.model.saving import save_model  # noqa: E402
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:

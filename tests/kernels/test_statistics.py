@@ -1,4 +1,3 @@
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,12 +18,13 @@ from audioclass.kernels.statistics import (
     mean_squared_distance,
     squared_distance,
 )
+from audioclass.parameters import component
 from audioclass.testing import check_kernel
 
 matrices = arrays(np.float64, st.tuples(st.integers(1, 6), st.just(3)), elements=st.floats(-100, 100))
 
 
-@dataclass(frozen=True)
+@component
 class Median:
     """A kernel without a statistic: 1 where the medians of two examples are nearer than one."""
 
@@ -34,7 +34,7 @@ class Median:
         return np.exp(-np.abs(np.median(X, axis=1)[:, None] - np.median(Y, axis=1)[None, :]))
 
 
-@dataclass(frozen=True)
+@component
 class Misnamed:
     name: ClassVar[str] = "misnamed"
     statistic: ClassVar[str] = "squared_distanse"

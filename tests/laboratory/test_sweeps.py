@@ -9,7 +9,7 @@ from audioclass.kernels.linear import Linear
 from audioclass.laboratory.ledger import Ledger
 from audioclass.laboratory.surfaces import RESOLUTION, checkerboard, curve, surfaces
 from audioclass.laboratory.sweeps import Sides, sweep_error_factor, sweep_sigma
-from audioclass.learning.error_factor import joachims_error_factor
+from audioclass.training.error_factor import joachims_error_factor
 
 
 def quiet(_):

@@ -9,11 +9,10 @@ from audioclass.plugins.manager import PluginManager, plugin_manager
 from audioclass.plugins.sources import Source, builtin_source, canonical
 
 KERNEL = """
-from dataclasses import dataclass
 from typing import ClassVar
 from audioclass import hookimpl
 
-@dataclass(frozen=True)
+@component
 class Own:
     "A kernel of its own."
     name: ClassVar[str] = "own"

@@ -6,9 +6,9 @@ from answers import LABELS, drawn
 from browser import shown
 from pages import elements, rows
 
-from audioclass.evaluation.answers import Answers
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.compare import compare
+from audioclass.evaluation.predictions import Answers
 from audioclass.reports.comparison import comparison_page, write_comparison
 
 

@@ -11,8 +11,8 @@ from browser import shown
 from segmentation.windows import windows_of
 
 from audioclass.data import Result, Segment
+from audioclass.reports.audio import audio_address
 from audioclass.reports.envelope import Envelope
-from audioclass.reports.listening import audio_address
 from audioclass.reports.recording import clock, recording_page
 
 LABELS = ("parole", "</script><b>é", "bruit")

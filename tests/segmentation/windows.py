@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from audioclass.data import Posteriors, Segment
-from audioclass.segmentation.backing_off import Ladder
+from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.results import SegmentStream
 from audioclass.segmentation.segments import Segmenter
 from audioclass.segmentation.smoothing import Decided
@@ -46,6 +46,6 @@ def drawn(segments):
 
 def along(posteriors, path, **options):
     """Segments where the labels of windows are given."""
-    segmenter = Segmenter(Ladder(posteriors.labels, None, 0.0), **options)
+    segmenter = Segmenter(BackOffPath(posteriors.labels, None, 0.0), **options)
     given = segmenter.push(Decided(posteriors, np.array(path))) + segmenter.finish()
     return [(c.segment.start, c.segment.end, c.segment.label, c.posteriors.tolist()) for c in given]

@@ -19,8 +19,8 @@ from audioclass.strategies.additive import (
     lowest_from_zero_up,
 )
 from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
-from audioclass.strategies.trees import Branch, random_tree
 from audioclass.strategies.weighted import Answers, oppose
+from audioclass.trees.branches import Branch, random_tree
 
 
 def tree_from(nested):

@@ -9,9 +9,9 @@ from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy
 from audioclass.strategies.dag import Dag, register_strategies
 from audioclass.strategies.one_vs_one import count_votes
-from audioclass.strategies.trees import Branch
 from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
 from audioclass.testing import check_strategy
+from audioclass.trees.branches import Branch
 
 OUTCOMES = np.array(list(product([-1.0, 1.0], repeat=6)))  # of the pairs 01 02 03 12 13 23
 

@@ -14,10 +14,10 @@ from audioclass.strategies.dendrogram import LEARNERS, HybridDendrogram, tree_of
 from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors, weigh_down
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.strategies.temperature import fit_temperature, log_loss
-from audioclass.strategies.trees import Branch, absorb, agglomerate, random_tree
 from audioclass.strategies.weighted import SOLVERS, Weighted, oppose
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing import check_strategy
+from audioclass.trees.branches import Branch, absorb, agglomerate, random_tree
 
 FORMS = {"additive": Additive(), **{wide: Weighted(solver) for wide, solver in SOLVERS.items()}}
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from audioclass.problems import Geometry
 from audioclass.strategies.merging import clarity, merge_clear, separability
-from audioclass.strategies.trees import Branch, absorb, agglomerate, random_tree
+from audioclass.trees.branches import Branch, absorb, agglomerate, random_tree
 
 
 def examples(seed, n_labels=5):

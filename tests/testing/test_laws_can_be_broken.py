@@ -1,4 +1,4 @@
-"""A check that cannot fail is no check: pieces that are broken on purpose, and the law that notices each."""
+"""A check that cannot fail is no check: components that are broken on purpose, and the law that notices each."""
 
 import itertools
 from dataclasses import dataclass, replace
@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from audioclass import testing
-from audioclass.data import Corpus, Entry, Posteriors
+from audioclass.data import Clip, Corpus, Posteriors
 from audioclass.hookspecs import KINDS
-from audioclass.parameters import check_parameters, parameter
+from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, FeatureMachine, Found, Machine, Plan, Trial
-from audioclass.testing.laws import COMMON, judge
+from audioclass.testing.checks import COMMON, judge
 
 COUNT = itertools.count()
 
@@ -24,7 +24,7 @@ def template(kind):
 
 
 def broken(kind, **members):
-    """The working piece of the template with some members replaced by wrong ones."""
+    """The working component of the template with some members replaced by wrong ones."""
     return type("Broken", (template(kind),), {"__doc__": "Broken on purpose.", **members})()
 
 
@@ -160,7 +160,7 @@ BROKEN = {
     },
     "corpus_reader": {
         "empty folder": {"matches": lambda self, path: True},
-        "names a file that exists": {"read": lambda self, path: Corpus((Entry(Path("no.wav"), "a"), Entry(Path("no.wav"), "b")))},
+        "names a file that exists": {"read": lambda self, path: Corpus((Clip(Path("no.wav"), "a"), Clip(Path("no.wav"), "b")))},
         "CorpusError": {"read": lambda self, path: Corpus(())},
     },
     "descriptor": {
@@ -197,10 +197,10 @@ def jittered(machine):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("kind", "law", "members"), CASES, ids=[f"{kind}-{law}" for kind, law, _ in CASES])
 def test_a_broken_piece_is_noticed(kind, law, members):
-    piece = broken(kind, **members)
-    assert law in " ".join(verdict.sentence for verdict in testing.judge_piece(kind, piece) if verdict.broken)
+    component = broken(kind, **members)
+    assert law in " ".join(verdict.sentence for verdict in testing.run_checks(kind, component) if verdict.broken)
     with pytest.raises(AssertionError, match="Broken breaks"):
-        getattr(testing, f"check_{kind}")(piece)
+        getattr(testing, f"check_{kind}")(component)
 
 
 def test_every_kind_has_pieces_that_break_it():
@@ -218,7 +218,7 @@ class Careless:
     sigma: float = parameter(1.0, above=0.0)
 
 
-@dataclass(frozen=True)
+@component
 class Unplain:
     """Keeps an array."""
 
@@ -236,11 +236,9 @@ class Thawed:
     name: ClassVar[str] = "thawed"
     sigma: float = parameter(1.0, above=0.0)
 
-    __post_init__ = check_parameters
-
 
 @pytest.mark.parametrize(
-    ("piece", "law"),
+    ("component", "law"),
     [
         (Careless(), "Its docstring says"),
         (Careless(), "outside its stated range"),
@@ -248,5 +246,5 @@ class Thawed:
         (Thawed(), "It is frozen"),
     ],
 )
-def test_laws_of_every_kind_can_be_broken(piece, law):
-    assert law in " ".join(verdict.sentence for verdict in judge(piece, COMMON) if verdict.broken)
+def test_laws_of_every_kind_can_be_broken(component, law):
+    assert law in " ".join(verdict.sentence for verdict in judge(component, COMMON) if verdict.broken)

@@ -1,1 +1,1 @@
-"""One working piece for each contract: `audioclass plugins new` writes these modules under a new name."""
+"""One working component for each contract: `audioclass plugins new` writes these modules under a new name."""

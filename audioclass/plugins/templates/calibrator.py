@@ -1,22 +1,20 @@
 """Logistic regression on the score, its slope kept from falling below 0."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """P(+1 | score) = 1 / (1 + exp(−slope · score − offset)), with a small penalty on both."""
 
     name: ClassVar[str] = "example_name"
     penalty: float = parameter(0.1, above=0.0, scale="log", search=(1e-4, 10.0), help="keeps the slope finite")
-    __post_init__ = check_parameters
 
     def fit(self, scores, y, weights):
         if not len(scores) or not np.isfinite(scores).all():

@@ -1,21 +1,19 @@
 """Recordings in one folder, each named after its label: `speech-001.wav`, `dog barking-7.wav`."""
 
 import wave
-from dataclasses import dataclass
 from typing import ClassVar
 
-from audioclass import check_parameters, hookimpl, parameter
-from audioclass.data import Corpus, Entry, Ignored
+from audioclass import component, hookimpl, parameter
+from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """The label is what stands before the last hyphen of a file's name."""
 
     name: ClassVar[str] = "example_name"
     suffix: str = parameter(".wav", help="of the recordings that count")
-    __post_init__ = check_parameters
 
     def matches(self, path):
         return path.is_dir() and any("-" in file.stem for file in path.glob(f"*{self.suffix}"))
@@ -25,9 +23,9 @@ class ExampleName:
             raise CorpusError(f"{path}: not a folder")
         files = sorted(path.glob(f"*{self.suffix}"))
         named = [file for file in files if file.stem.rpartition("-")[0].strip()]
-        entries = [Entry(file, file.stem.rpartition("-")[0].strip(), group=file.name) for file in named]
+        clips = [Clip(file, file.stem.rpartition("-")[0].strip(), group=file.name) for file in named]
         ignored = [Ignored(file, "no hyphen after a label in its name") for file in files if file not in named]
-        return Corpus(tuple(entries), tuple(ignored))
+        return Corpus(tuple(clips), tuple(ignored))
 
     def example(self, folder):
         for name in ("speech-1", "speech-2", "music-1"):

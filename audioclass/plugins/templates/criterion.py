@@ -1,12 +1,11 @@
 """Contrast: the mean of y_i y_j K_ij, similarity within the two sides minus similarity between them."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from audioclass import hookimpl
+from audioclass import component, hookimpl
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """How much more alike examples of one side are than examples of different sides."""
 

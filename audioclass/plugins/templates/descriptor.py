@@ -1,20 +1,18 @@
 """Balance: the share of the power of a frame that lies above a frequency."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """Share of the power above `split` hertz, from 0 to 1; 0 in digital silence."""
 
     name: ClassVar[str] = "example_name"
     split: float = parameter(1000.0, above=0.0, scale="log", search=(100.0, 8000.0), help="frequency, in hertz")
-    __post_init__ = check_parameters
 
     def columns(self, framing):
         return ["example_name"]

@@ -1,23 +1,21 @@
 """Nearest centre for all labels at once: scores are distances to label centres in kernel space."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.problems import Machine
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """Softmax over minus half the squared distance to each centre, divided by a temperature."""
 
     name: ClassVar[str] = "example_name"
     wants: ClassVar[str] = "gram"
     temperature: float = parameter(0.1, above=0.0, scale="log", search=(0.01, 10.0), help="higher is less sure")
-    __post_init__ = check_parameters
 
     def fit(self, task):
         centres = np.eye(task.n_labels)[task.y] * task.weights[:, None]

@@ -1,21 +1,19 @@
 """Octave levels: the logarithm of the mean power in each octave of a window."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """Level of each octave below half the sample rate, over a whole window."""
 
     name: ClassVar[str] = "example_name"
     sample_rate: int = parameter(16000, low=8000, high=192000, help="samples per second it wants")
     octaves: int = parameter(6, low=1, high=10, help="how many octaves, from the top down")
-    __post_init__ = check_parameters
 
     def columns(self):
         return [f"example_name_{i}" for i in range(self.octaves)]

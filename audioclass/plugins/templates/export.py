@@ -1,13 +1,12 @@
 """Start, end, posterior and label of each segment, separated by tabs."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from audioclass import hookimpl
+from audioclass import component, hookimpl
 from audioclass.data import Segment
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """One line for each segment, times in seconds."""
 

@@ -1,12 +1,11 @@
 """Cauchy kernel: k(x, y) = 1 / (1 + ‖x−y‖² / (d σ²)), d the number of features."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """Similarity that fades with the distance, but never as fast as a Gaussian."""
 
@@ -14,7 +13,6 @@ class ExampleName:
     statistic: ClassVar[str] = "mean_squared_distance"
     is_mercer: ClassVar[bool] = True
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="where it is one half")
-    __post_init__ = check_parameters
 
     def of(self, S):
         return 1 / (1 + S / self.sigma**2)

@@ -1,20 +1,18 @@
 """Range: how far each descriptor moves within a window."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """Distance between a low and a high percentile of each descriptor over the frames of a window."""
 
     name: ClassVar[str] = "example_name"
     margin: float = parameter(5.0, low=0.0, below=50.0, help="percent of the frames left out at each end")
-    __post_init__ = check_parameters
 
     def columns(self, columns):
         return [f"{column}_example_name" for column in columns]

@@ -1,21 +1,19 @@
 """Random search: points drawn evenly over the space, each axis on its own scale."""
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.problems import Found, Trial
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """The best of so many points drawn at random."""
 
     name: ClassVar[str] = "example_name"
     needs_gradient: ClassVar[bool] = False
     points: int = parameter(60, low=1, high=100000, help="how many points are tried")
-    __post_init__ = check_parameters
 
     def search(self, space, objective, rng):
         points = [{axis.name: axis.at(rng.random()) for axis in space} for _ in range(self.points)]

@@ -1,20 +1,19 @@
 """Moving average of the posteriors over a few windows before and after each."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """Each window's posteriors become the mean over the `reach` windows on either side."""
 
     name: ClassVar[str] = "example_name"
     reach: int = parameter(1, low=0, high=1000, help="windows on either side")
-    __post_init__ = check_parameters
 
     @property
     def look_ahead(self):

@@ -1,15 +1,14 @@
 """Each label against all others, their probabilities brought to a sum of one."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import hookimpl
+from audioclass import component, hookimpl
 from audioclass.problems import Dichotomy, Plan
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """One machine for each label, one alone for two labels; posteriors in proportion to their odds."""
 

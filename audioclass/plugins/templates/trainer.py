@@ -1,15 +1,14 @@
 """Nearest centre: a score is how much nearer an example lies to the centre of +1 than to that of -1."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import hookimpl
+from audioclass import component, hookimpl
 from audioclass.problems import Machine
 
 
-@dataclass(frozen=True)
+@component
 class ExampleName:
     """Compares distances to the two weighted centres in kernel space; nothing to solve."""
 

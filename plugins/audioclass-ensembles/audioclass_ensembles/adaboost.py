@@ -8,20 +8,19 @@ the same sum.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.contracts import Trainer
 from audioclass.problems import FeatureMachine, Task
-from audioclass_ensembles.labelled import Labelled
+from audioclass_ensembles.labelled import Dataset
 from audioclass_ensembles.rounds import TINY, Round, boost
 from audioclass_ensembles.stumps import SortedFeatures, Stump
 
 
-@dataclass(frozen=True)
+@component
 class AdaBoost:
     """Stumps that each attend to what those before them got wrong; where none is left, the majority decides."""
 
@@ -30,11 +29,9 @@ class AdaBoost:
 
     n_rounds: int = parameter(200, low=1, high=100_000, help="how many stumps at most")
 
-    __post_init__ = check_parameters
-
     def fit(self, task: Task) -> FeatureMachine:
         """The stumps and what their votes weigh."""
-        examples = Labelled.of(task)
+        examples = Dataset.of(task)
         y = 2 * examples.y - 1
         rounds = boost_stumps(examples.X, y, examples.weights, self.n_rounds)
         if not rounds:

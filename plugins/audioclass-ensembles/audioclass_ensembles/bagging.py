@@ -7,13 +7,13 @@ bag k times counts k times its weight.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter, plugin_manager
+from audioclass import component, hookimpl, parameter, plugin_manager
 from audioclass.contracts import Trainer
 from audioclass.parameters import make, parse_assignments
 from audioclass.problems import FeatureMachine, Machine, Task
@@ -23,7 +23,7 @@ AnyMachine = Machine | FeatureMachine
 ROWS_TOGETHER = 4096
 
 
-@dataclass(frozen=True)
+@component
 class Bagging:
     """The mean score of machines of one trainer, each on groups drawn with replacement; steadier than one machine."""
 
@@ -34,7 +34,6 @@ class Bagging:
     n_members: int = parameter(20, low=1, high=10_000, help="how many machines are averaged")
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         _ = self.member  # a name or a setting that is wrong is refused now, not at the first task
 
     @cached_property

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.contracts import DirectStrategy, Trainer
 from audioclass_ensembles.bags import draw_bags
 from audioclass_ensembles.labelled import (
     AllLabelsOutOfBag,
     Arrays,
+    Dataset,
     DichotomiesOutOfBag,
-    Labelled,
     OfAllLabels,
     OfDichotomies,
     smoothed_log,
@@ -37,13 +37,11 @@ class Forest:
     min_leaf: int = parameter(1, low=1, help="fewest examples in a leaf")
     bootstrap: bool = parameter(True, help="whether a tree sees groups drawn with replacement, or every example")
 
-    __post_init__ = check_parameters
-
-    def fit_labels(self, examples: Labelled) -> Arrays:
+    def fit_labels(self, examples: Dataset) -> Arrays:
         """The trees, each on a bag of single examples."""
         return self._grow(examples, self._bags(examples, np.arange(len(examples.y)))).arrays
 
-    def fit_labels_out_of_bag(self, examples: Labelled, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
+    def fit_labels_out_of_bag(self, examples: Dataset, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
         """Trees on bags of whole groups; where trees see every example, a second forest of bags gives the scores."""
         bagged = replace(self, bootstrap=True)
         bags = bagged._bags(examples, groups)
@@ -56,18 +54,18 @@ class Forest:
         trees = Trees.of(arrays)
         return smoothed_log(mean_values(trees, X), len(trees.roots))
 
-    def _bags(self, examples: Labelled, groups: np.ndarray) -> np.ndarray:
+    def _bags(self, examples: Dataset, groups: np.ndarray) -> np.ndarray:
         if self.bootstrap:
             return draw_bags(examples.y, groups, self.n_trees, examples.rng)
         return np.ones((self.n_trees, len(examples.y)), int)
 
-    def _grow(self, examples: Labelled, bags: np.ndarray) -> Trees:
+    def _grow(self, examples: Dataset, bags: np.ndarray) -> Trees:
         X = np.ascontiguousarray(examples.X, np.float32)
         seeds = examples.rng.integers(2**31, size=len(bags))
         grown = [self._grow_one(X, examples, bag, int(seed)) for bag, seed in zip(bags, seeds, strict=True)]
         return Trees.flatten([tree.tree_ for tree in grown], [frequencies(tree, examples.n_labels) for tree in grown])
 
-    def _grow_one(self, X: np.ndarray, examples: Labelled, bag: np.ndarray, seed: int) -> Any:
+    def _grow_one(self, X: np.ndarray, examples: Dataset, bag: np.ndarray, seed: int) -> Any:
         rows = np.flatnonzero(bag)
         tree = self._tree(
             max_features=candidates(self.n_candidates, X.shape[1]),
@@ -104,21 +102,21 @@ class RandomForest(DichotomiesOutOfBag, OfDichotomies, Forest):
     name: ClassVar[str] = "random_forest"
 
 
-@dataclass(frozen=True)
+@component
 class RandomForestOfLabels(AllLabelsOutOfBag, OfAllLabels, Forest):
     """Trees of all labels on bags of examples, the best split among a few random features at each node."""
 
     name: ClassVar[str] = "random_forest"
 
 
-@dataclass(frozen=True)
+@component
 class ExtraTrees(DichotomiesOutOfBag, OfDichotomies, RandomThresholds):
     """Trees whose thresholds are drawn at random too; on noisy features smoother than a random forest."""
 
     name: ClassVar[str] = "extra_trees"
 
 
-@dataclass(frozen=True)
+@component
 class ExtraTreesOfLabels(AllLabelsOutOfBag, OfAllLabels, RandomThresholds):
     """Trees of all labels whose thresholds are drawn at random too."""
 

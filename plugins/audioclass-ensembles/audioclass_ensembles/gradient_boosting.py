@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.contracts import DirectStrategy, Trainer
-from audioclass_ensembles.labelled import Arrays, Labelled, OfAllLabels, OfDichotomies
+from audioclass_ensembles.labelled import Arrays, Dataset, OfAllLabels, OfDichotomies
 from audioclass_ensembles.trees import Trees, candidates
 
 
@@ -26,9 +26,7 @@ class Boosting:
     subsample: float = parameter(0.5, above=0.0, high=1.0, help="share of the examples that a tree sees")
     n_candidates: int | None = parameter(None, low=1, help="features tried at a node (default: √d, rounded up)")
 
-    __post_init__ = check_parameters
-
-    def fit_labels(self, examples: Labelled) -> Arrays:
+    def fit_labels(self, examples: Dataset) -> Arrays:
         """Trees with the learning rate in their leaves, stage after stage, and the scores they start from."""
         from sklearn.ensemble import GradientBoostingClassifier
 
@@ -56,7 +54,7 @@ class GradientBoosting(OfDichotomies, Boosting):
     name: ClassVar[str] = "gradient_boosting"
 
 
-@dataclass(frozen=True)
+@component
 class GradientBoostingOfLabels(OfAllLabels, Boosting):
     """Shallow trees added one by one for each label, each a step down the log-loss."""
 

@@ -1,4 +1,4 @@
-"""One method, two pieces: a trainer of dichotomies and a direct strategy for all labels.
+"""One method, two components: a trainer of dichotomies and a direct strategy for all labels.
 
 A method fits examples of labels 0..Q-1 into named arrays and gives each label a score, the logarithm of its posterior
 where it has one. A dichotomy is then a problem of two labels, -1 the first and +1 the second.
@@ -20,7 +20,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class Dataset:
     """The examples of a task that count, those of weight above 0, and `rows`, where they stand in it."""
 
     X: np.ndarray
@@ -31,10 +31,10 @@ class Labelled:
     rows: np.ndarray
 
     @classmethod
-    def of(cls, task: Task | LabelTask) -> Labelled:
+    def of(cls, task: Task | LabelTask) -> Dataset:
         """A dichotomy is two labels; a ValueError where a label has no example that counts."""
         if task.X is None:
-            raise ValueError("the task holds a Gram matrix, this piece wants features X")
+            raise ValueError("the task holds a Gram matrix, this component wants features X")
         n_labels = getattr(task, "n_labels", 2)
         y = task.y if isinstance(task, LabelTask) else (task.y > 0).astype(int)
         rows = np.flatnonzero(task.weights > 0)
@@ -45,15 +45,15 @@ class Labelled:
 
 
 class Method(Protocol):
-    """What the two kinds of piece are made from."""
+    """What the two kinds of component are made from."""
 
-    def fit_labels(self, examples: Labelled) -> Arrays:
+    def fit_labels(self, examples: Dataset) -> Arrays:
         """The fitted method as named arrays."""
 
     def label_scores(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
         """A score for each label, (n, n_labels)."""
 
-    def fit_labels_out_of_bag(self, examples: Labelled, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
+    def fit_labels_out_of_bag(self, examples: Dataset, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
         """The arrays, and the scores of the examples by what never saw their group, NaN where nothing is left."""
 
 
@@ -69,7 +69,7 @@ class OfDichotomies:
 
     def fit(self: Method, task: Task) -> FeatureMachine:
         """Both sides as two labels."""
-        return FeatureMachine(self.fit_labels(Labelled.of(task)))
+        return FeatureMachine(self.fit_labels(Dataset.of(task)))
 
     def scores(self: Method, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         """The log-odds of +1 where the method has posteriors, (n,)."""
@@ -83,7 +83,7 @@ class OfAllLabels:
 
     def fit(self: Method, task: LabelTask) -> FeatureMachine:
         """All labels at once."""
-        return FeatureMachine(self.fit_labels(Labelled.of(task)))
+        return FeatureMachine(self.fit_labels(Dataset.of(task)))
 
     def scores(self: Method, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         """(n, n_labels)."""
@@ -116,7 +116,7 @@ class AllLabelsOutOfBag:
 
 
 def _fit_out_of_bag(method: Method, task: Task | LabelTask, groups: np.ndarray) -> tuple[FeatureMachine, np.ndarray]:
-    examples = Labelled.of(task)
+    examples = Dataset.of(task)
     if len(groups) != len(task.y):
         raise ValueError(f"{len(groups)} groups for {len(task.y)} examples")
     arrays, own = method.fit_labels_out_of_bag(examples, groups[examples.rows])

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.contracts import DirectStrategy, Trainer
 from audioclass_ensembles.labelled import (
     AllLabelsOutOfBag,
     Arrays,
+    Dataset,
     DichotomiesOutOfBag,
-    Labelled,
     OfAllLabels,
     OfDichotomies,
     smoothed_log,
@@ -34,14 +34,12 @@ class Neighbours:
     k: int = parameter(5, low=1, help="how many neighbours are asked")
     votes: str = parameter("equal", choices=("equal", "inverse_distance"), help="what a neighbour's vote weighs")
 
-    __post_init__ = check_parameters
-
-    def fit_labels(self, examples: Labelled) -> Arrays:
+    def fit_labels(self, examples: Dataset) -> Arrays:
         """The examples themselves, and what the vote of each weighs for each label."""
         ballots = np.eye(examples.n_labels)[examples.y] * examples.weights[:, None]
         return {"examples": np.asarray(examples.X), "ballots": ballots}
 
-    def fit_labels_out_of_bag(self, examples: Labelled, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
+    def fit_labels_out_of_bag(self, examples: Dataset, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
         """The examples, and what the other groups say of each."""
         arrays = self.fit_labels(examples)
         return arrays, self._log_shares(arrays, examples.X, np.unique(groups, return_inverse=True)[1])
@@ -79,7 +77,7 @@ class NearestNeighbours(DichotomiesOutOfBag, OfDichotomies, Neighbours):
     name: ClassVar[str] = "nearest_neighbours"
 
 
-@dataclass(frozen=True)
+@component
 class NearestNeighboursOfLabels(AllLabelsOutOfBag, OfAllLabels, Neighbours):
     """Votes of the k examples of any label that lie nearest; the model holds every example."""
 

@@ -7,20 +7,19 @@ labels to chance for a long time; trees of depth 3 name up to eight.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.contracts import DirectStrategy
 from audioclass_ensembles.forests import frequencies, mean_values
-from audioclass_ensembles.labelled import Arrays, Labelled, OfAllLabels
+from audioclass_ensembles.labelled import Arrays, Dataset, OfAllLabels
 from audioclass_ensembles.rounds import TINY, Round, boost
 from audioclass_ensembles.trees import Trees, candidates
 
 
-@dataclass(frozen=True)
+@component
 class Samme(OfAllLabels):
     """AdaBoost for all labels: small trees that each attend to what those before them got wrong."""
 
@@ -30,9 +29,7 @@ class Samme(OfAllLabels):
     max_depth: int = parameter(3, low=1, high=64, help="nodes from the root to a leaf; 1 is a stump")
     n_candidates: int | None = parameter(None, low=1, help="features tried at a node (default: √d, rounded up)")
 
-    __post_init__ = check_parameters
-
-    def fit_labels(self, examples: Labelled) -> Arrays:
+    def fit_labels(self, examples: Dataset) -> Arrays:
         """The trees, each leaf with the weight of its vote for each label."""
         rounds = boost_trees(examples, self.n_rounds, self.max_depth, self.n_candidates)
         if not rounds:
@@ -47,7 +44,7 @@ class Samme(OfAllLabels):
         return mean_values(trees, X) * len(trees.roots)
 
 
-def boost_trees(examples: Labelled, n_rounds: int, max_depth: int, n_candidates: int | None = None) -> list[Round[Any]]:
+def boost_trees(examples: Dataset, n_rounds: int, max_depth: int, n_candidates: int | None = None) -> list[Round[Any]]:
     """The rounds of all labels; a tree says the heaviest label of the leaf, the first of equal ones."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -68,7 +65,7 @@ def _votes(each: Round[Any], n_labels: int) -> np.ndarray:
     return each.alpha * np.eye(n_labels)[frequencies(each.member, n_labels).argmax(axis=1)]
 
 
-def _majority(examples: Labelled) -> Trees:
+def _majority(examples: Dataset) -> Trees:
     """One leaf, barely for the label of most examples."""
     counts = np.bincount(examples.y, minlength=examples.n_labels)
     value = TINY * np.eye(examples.n_labels)[[counts.argmax()]]

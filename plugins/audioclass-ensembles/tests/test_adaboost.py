@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from audioclass_ensembles.adaboost import AdaBoost, boost_stumps
-from audioclass_ensembles.labelled import Labelled
+from audioclass_ensembles.labelled import Dataset
 from audioclass_ensembles.rounds import TINY
 from audioclass_ensembles.samme import Samme, boost_trees
 from audioclass_ensembles.stumps import BELOW_ALL, SortedFeatures, Stump
@@ -120,7 +120,7 @@ def test_neighbouring_floats_are_told_apart():
 @given(seeds, st.integers(2, 5))
 def test_samme_keeps_its_condition_and_evens_out_each_round(seed, n_labels):
     X, y = blobs(n_labels, n_each=8, spread=2.5, seed=seed)
-    rounds = boost_trees(Labelled.of(label_task("features", X, y)), 6, 1)
+    rounds = boost_trees(Dataset.of(label_task("features", X, y)), 6, 1)
     assert rounds
     for each in rounds:
         assert 0 < each.error < 1 - 1 / n_labels

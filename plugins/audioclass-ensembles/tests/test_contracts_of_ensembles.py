@@ -41,7 +41,7 @@ def test_strategies_keep_their_contract(strategy):
 
 
 def test_those_with_bags_hold_out_of_them():
-    holding = {type(piece) for piece in (*TRAINERS, *STRATEGIES) if isinstance(piece, HoldsOutOfBag)}
+    holding = {type(component) for component in (*TRAINERS, *STRATEGIES) if isinstance(component, HoldsOutOfBag)}
     assert holding == {
         bagging.Bagging,
         forests.ExtraTrees,
@@ -53,12 +53,14 @@ def test_those_with_bags_hold_out_of_them():
     }
 
 
-@pytest.mark.parametrize("piece", [forests.RandomForest(), neighbours.NearestNeighbours(), bagging.Bagging()], ids=repr)
-def test_groups_must_be_as_many_as_examples(piece):
+@pytest.mark.parametrize(
+    "component", [forests.RandomForest(), neighbours.NearestNeighbours(), bagging.Bagging()], ids=repr
+)
+def test_groups_must_be_as_many_as_examples(component):
     X, labels = blobs()
-    task = binary_task(piece.wants, X, 1 - 2 * labels)
+    task = binary_task(component.wants, X, 1 - 2 * labels)
     with pytest.raises(ValueError, match="3 groups for 30 examples"):
-        piece.fit_out_of_bag(task, np.arange(3))
+        component.fit_out_of_bag(task, np.arange(3))
 
 
 def test_a_label_without_weight_is_refused():
@@ -76,14 +78,16 @@ def test_a_gram_matrix_is_refused():
         forests.RandomForest().fit(binary_task("gram", X, 1 - 2 * y))
 
 
-@pytest.mark.parametrize("piece", [forests.RandomForest(n_trees=4), forests.RandomForestOfLabels(n_trees=4)], ids=repr)
-def test_examples_of_weight_zero_have_no_held_out_score(piece):
+@pytest.mark.parametrize(
+    "component", [forests.RandomForest(n_trees=4), forests.RandomForestOfLabels(n_trees=4)], ids=repr
+)
+def test_examples_of_weight_zero_have_no_held_out_score(component):
     X, y = blobs()
     weights = np.where(np.arange(len(y)) < 4, 0.0, 1.0)
     given = {"C": 1.0, "weights": weights, "rng": np.random.default_rng(0), "X": X}
-    is_trainer = isinstance(piece, forests.RandomForest)
+    is_trainer = isinstance(component, forests.RandomForest)
     task = Task(2 * y - 1, **given) if is_trainer else LabelTask(y, 2, **given)
-    _, scores = piece.fit_out_of_bag(task, np.arange(len(y)))
+    _, scores = component.fit_out_of_bag(task, np.arange(len(y)))
     assert np.isnan(scores[:4]).all()
 
 
@@ -102,11 +106,11 @@ import numpy as np
 from audioclass.problems import FeatureMachine
 from audioclass_ensembles import forests, gradient_boosting, neighbours, samme
 expected = np.load({str(tmp_path / "expected.npz")!r})
-pieces = [forests.ExtraTreesOfLabels(), forests.RandomForestOfLabels(),
+components = [forests.ExtraTreesOfLabels(), forests.RandomForestOfLabels(),
           gradient_boosting.GradientBoostingOfLabels(), neighbours.NearestNeighboursOfLabels(), samme.Samme()]
-for i, piece in enumerate(pieces):
+for i, component in enumerate(components):
     machine = FeatureMachine(dict(np.load({str(tmp_path)!r} + f"/{{i}}.npz")))
-    assert np.array_equal(piece.scores(machine, expected["X"]), expected[str(i)]), piece
+    assert np.array_equal(component.scores(machine, expected["X"]), expected[str(i)]), component
 print("same")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from audioclass_ensembles.forests import ExtraTreesOfLabels, Forest, RandomForest, RandomForestOfLabels, mean_values
-from audioclass_ensembles.labelled import Labelled
+from audioclass_ensembles.labelled import Dataset
 from audioclass_ensembles.trees import Trees
 from sklearn.tree import DecisionTreeClassifier
 
@@ -50,7 +50,7 @@ def test_trees_of_full_depth_make_no_training_error():
 def test_all_features_and_no_bootstrap_give_one_tree_many_times():
     X, y = noisy()
     X = X[:, :1]  # of two features, equally good splits would be chosen between at random
-    arrays = Forest(n_trees=4, n_candidates=1, bootstrap=False).fit_labels(Labelled.of(label_task("features", X, y)))
+    arrays = Forest(n_trees=4, n_candidates=1, bootstrap=False).fit_labels(Dataset.of(label_task("features", X, y)))
     new = noisy(3, 2.0)[0][:, :1]
     one = DecisionTreeClassifier(random_state=0).fit(X, y)
     assert len(np.unique(arrays["thresholds"])) == len(arrays["thresholds"]) / 4

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from audioclass_hsic import HSIC, register_criteria
 
-from audioclass.cases.case import Case
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
-from audioclass.learning.examples import Examples
-from audioclass.learning.selection import Selection, select
 from audioclass.problems import Dichotomy
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.testing import check_criterion
+from audioclass.training.examples import Examples
+from audioclass.training.selection import Selection, select
 
 
 def test_it_keeps_its_contract():
@@ -22,11 +22,13 @@ def test_it_is_offered():
 def test_a_value_worked_out_by_hand():
     # y is centred already; y'Ky = 4 with K of rank one along y/2, over (4 − 1)²
     y = np.array([1, 1, -1, -1])
-    assert HSIC().value(Case(np.outer(y, y) / 4, y)) == pytest.approx(4 / 9)
+    assert HSIC().value(SelectionProblem(np.outer(y, y) / 4, y)) == pytest.approx(4 / 9)
 
 
 def test_it_chooses_kernels():
     X = np.random.default_rng(0).normal(size=(40, 2))
     examples = Examples.of(X, (X[:, 0] > 0).astype(int))
     [found] = select([Dichotomy((0,), (1,))], examples, [Gaussian(0.1)], 1.0, Selection(HSIC(), LBFGS()))
-    assert found.value > HSIC().value(Case(Gaussian(0.1).of(np.square(X[:, None] - X).mean(2)), np.sign(X[:, 0])))
+    assert found.value > HSIC().value(
+        SelectionProblem(Gaussian(0.1).of(np.square(X[:, None] - X).mean(2)), np.sign(X[:, 0]))
+    )

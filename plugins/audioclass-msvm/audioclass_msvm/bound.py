@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audioclass.cases.radius import smallest_ball
+from audioclass.criteria.radius import smallest_ball
 from audioclass_msvm.quadratic import Quadratic
 from audioclass_msvm.solver import Problem, Solution
 

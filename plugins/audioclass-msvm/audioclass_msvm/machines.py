@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.contracts import Fitted
 from audioclass.problems import LabelTask, Machine
 from audioclass_msvm.posteriors import WAYS, apply_posteriors, fit_posteriors
@@ -30,8 +30,6 @@ class _DirectMachine:
     hard_margin: bool = parameter(False, help="no slacks at all; C plays no part")
     posteriors: str = parameter("pairs", choices=WAYS, help="a sigmoid for each pair, coupled, or one temperature")
     tolerance: float = parameter(1e-3, above=0.0, high=0.1, scale="log", help="relative duality gap")
-
-    __post_init__ = check_parameters
 
     def fit(self, task: LabelTask) -> Machine:
         """Support rows are those of β ≠ 0; a RuntimeWarning says where the tolerance was not reached."""
@@ -74,7 +72,7 @@ class WestonWatkins(_DirectMachine):
     name: ClassVar[str] = "weston_watkins"
 
 
-@dataclass(frozen=True)
+@component
 class BredensteinerBennett(_DirectMachine):
     """All labels at once, with the distances between labels in the norm; Weston-Watkins with C/(Q+1)."""
 
@@ -85,7 +83,7 @@ class BredensteinerBennett(_DirectMachine):
         return 1 / (n_labels + 1)
 
 
-@dataclass(frozen=True)
+@component
 class CrammerSinger(_DirectMachine):
     """All labels at once; an example pays for the nearest wrong label only."""
 

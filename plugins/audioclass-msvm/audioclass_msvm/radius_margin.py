@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass_msvm.bound import Bound, radius_margin_bound
 from audioclass_msvm.solver import Problem, solve
 
 if TYPE_CHECKING:
-    from audioclass.cases.case import Case
+    from audioclass.criteria.problem import SelectionProblem
 
 GAP = 1e-8  # relative; the constant K is made of ratios of coefficients
 
 
-@dataclass(frozen=True)
+@component
 class MulticlassRadiusMargin:
     """Bound on the share of leave-one-out errors by radius and margins; far above 1, but it orders kernels.
 
@@ -31,16 +30,14 @@ class MulticlassRadiusMargin:
 
     squared_slacks: bool = parameter(True, help="judge K + I/C instead of K")
 
-    __post_init__ = check_parameters
-
-    def value(self, case: Case) -> float:
+    def value(self, case: SelectionProblem) -> float:
         """The bound over the number of examples; `case.y` holds ±1 or any labels."""
         try:
             return self.bound(case).value / len(case.y)
         except ValueError:  # no margin, or one that rounding hides
             return float("nan")
 
-    def bound(self, case: Case) -> Bound:
+    def bound(self, case: SelectionProblem) -> Bound:
         """The bound with all its parts; a ValueError where no margin separates the labels."""
         y = np.unique(case.y, return_inverse=True)[1]
         K = np.asarray(case.K, dtype=np.float64)

@@ -5,7 +5,7 @@ from audioclass_msvm.quadratic import Quadratic
 from audioclass_msvm.solver import Problem, solve
 from sklearn.svm import SVC
 
-from audioclass.cases.radius import smallest_ball
+from audioclass.criteria.radius import smallest_ball
 
 
 def whole_program(alpha, y, i, k, caps):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from audioclass_msvm.radius_margin import MulticlassRadiusMargin, register_criteria
 
-from audioclass.cases.case import Case
+from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.testing import check_criterion
@@ -12,7 +12,7 @@ from audioclass.trainers.l2_svm import L2SVM
 
 def case_of(n_labels=3, sigma=1.0, C=2.0, spread=0.7, **changes):
     X, y = blobs(n_labels, n_each=8, spread=spread)
-    return Case(gram(Gaussian(sigma), X), y, C, **changes)
+    return SelectionProblem(gram(Gaussian(sigma), X), y, C, **changes)
 
 
 def test_it_keeps_its_contract():
@@ -25,7 +25,7 @@ def test_it_is_offered():
 
 def test_two_sides_have_the_value_of_the_binary_machine_with_squared_slacks():
     X, y = blobs(2, n_each=12, spread=1.0)
-    case = Case(gram(Gaussian(), X), 1 - 2 * y, 2.0, l2_svm=L2SVM().fit)
+    case = SelectionProblem(gram(Gaussian(), X), 1 - 2 * y, 2.0, l2_svm=L2SVM().fit)
     support = case.l2_alpha > 1e-6 * case.l2_alpha.max()
     ball = case.restricted(support).l2_ball  # under K + I/C, of the support alone
     bound = MulticlassRadiusMargin().bound(case)
@@ -35,13 +35,13 @@ def test_two_sides_have_the_value_of_the_binary_machine_with_squared_slacks():
 
 def test_names_of_labels_do_not_matter():
     case = case_of(3)
-    renamed = Case(case.K, 10 * (2 - case.y), case.C)
+    renamed = SelectionProblem(case.K, 10 * (2 - case.y), case.C)
     assert MulticlassRadiusMargin().value(renamed) == pytest.approx(MulticlassRadiusMargin().value(case), rel=1e-3)
 
 
 def test_many_labels_far_apart_are_better_than_mixed_ones():
     case = case_of(4, spread=0.2)
-    mixed = Case(case.K, np.random.default_rng(0).permutation(case.y), case.C)
+    mixed = SelectionProblem(case.K, np.random.default_rng(0).permutation(case.y), case.C)
     assert MulticlassRadiusMargin().value(case) < MulticlassRadiusMargin().value(mixed)
 
 
@@ -70,6 +70,6 @@ def test_a_large_c_leads_to_the_machine_without_slacks():
 
 def test_what_no_margin_separates_cannot_be_judged_without_slacks():
     X, y = blobs(3, spread=3.0)
-    case = Case(X @ X.T, y, 1.0)
+    case = SelectionProblem(X @ X.T, y, 1.0)
     assert np.isnan(MulticlassRadiusMargin(squared_slacks=False).value(case))
     assert np.isfinite(MulticlassRadiusMargin().value(case))

@@ -7,13 +7,12 @@ fingerprint changes with the file, and a recipe that was saved refuses another f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from audioclass import check_parameters, hookimpl, parameter
+from audioclass import component, hookimpl, parameter
 from audioclass.contracts import Embedding
 from audioclass.data import Framing
 from audioclass.errors import ModelError, UsageError
@@ -26,7 +25,7 @@ READ = ("form", "sample_rate", "window", "output", "bands", "frame_length", "hop
 FRAME_SECONDS, HOP_SECONDS = 0.025, 0.010
 
 
-@dataclass(frozen=True)
+@component
 class Onnx:
     """The output of a network in an ONNX file, averaged over its own windows and, where it has several, over time."""
 
@@ -45,7 +44,6 @@ class Onnx:
     sha256: str | None = parameter(None, help="checksum that the file must have (default: the one it has)")
 
     def __post_init__(self) -> None:
-        check_parameters(self)
         found = checksum_of(self.path)
         if self.sha256 not in (None, found):
             raise ModelError(f"{self.path}: checksum {found[:12]}…, must be {self.sha256[:12]}…: another file")
@@ -70,9 +68,9 @@ class Onnx:
         windows = np.asarray(windows, np.float32)
         if windows.ndim != 2 or not windows.shape[1] or not np.isfinite(windows).all():
             raise ValueError("samples must be mono and finite numbers, at least one")
-        pieces = cut(windows, self._n_samples)
-        n_windows, n_pieces, _ = pieces.shape
-        vectors = self._run(pieces.reshape(n_windows * n_pieces, -1))
+        components = cut(windows, self._n_samples)
+        n_windows, n_pieces, _ = components.shape
+        vectors = self._run(components.reshape(n_windows * n_pieces, -1))
         return vectors.reshape(n_windows, n_pieces, -1).mean(axis=1)
 
     # --- what the file says

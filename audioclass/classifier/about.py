@@ -1,0 +1,67 @@
+"""What a model says of itself is read by commands and reports: checked once, when the model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from audioclass.classifier.model import Model
+from audioclass.errors import ModelError
+
+COUNTS = ("recordings", "groups", "left_out")
+
+
+def check_about(model: Model) -> None:
+    """Refuse what commands could not show; what is not said at all is not missed."""
+    about = _table(model.about, "about")
+    for key in ("versions", "choices", "corpus", "report"):
+        _table(about.get(key, {}), key)
+    _check_report(about.get("report", {}))
+    _check_corpora(about)
+    _check_machines(about.get("machines", []), model)
+    if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
+        raise ModelError("its choices must be texts and numbers")
+
+
+def _check_report(report: Mapping[str, Any]) -> None:
+    for way, views in report.items():
+        for unit, values in _table(views or {}, f"report of {way[:40]}").items():
+            if not all(_is_number(value) for value in _table(values, f"report per {unit[:40]}").values()):
+                raise ModelError(f"its report per {unit[:40]} must hold numbers")
+
+
+def _check_corpora(about: Mapping[str, Any]) -> None:
+    updates = about.get("updates", [])
+    if not isinstance(updates, list):
+        raise ModelError("its updates must be a list")
+    for said in (about.get("corpus", {}), *(_table(update, "update").get("corpus") for update in updates)):
+        corpus = _table(said, "corpus")
+        is_right = all(_is_number(corpus[key]) for key in COUNTS) if corpus else True
+        if not is_right or not isinstance(corpus.get("fingerprint", ""), str):
+            raise ModelError("its corpus must have a fingerprint and counts")
+        _table(corpus.get("windows", {}), "corpus windows")
+
+
+def _check_machines(machines: Any, model: Model) -> None:
+    """A table for each dichotomy, with its sides, kernel and C."""
+    plan = model.classifier.plan
+    if not isinstance(machines, list) or (machines and (plan is None or len(machines) != len(plan.dichotomies))):
+        raise ModelError("its list of machines is not that of its plan")
+    for machine in machines:
+        kernel = _table(_table(machine, "machine").get("kernel"), "kernel")
+        sides = [machine.get("positive"), machine.get("negative")]
+        are_known = all(isinstance(side, list) and set(side) <= set(model.labels) for side in sides)
+        if not are_known or not _is_number(machine.get("C")) or not isinstance(kernel.get("name"), str):
+            raise ModelError("a machine must have two sides of labels, a kernel and a C")
+        if not all(_is_number(machine.get(key, 0)) for key in ("examples", "support_vectors", "log_loss")):
+            raise ModelError("what was found of a machine must be numbers")
+
+
+def _table(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ModelError(f"its {what} must be a table, not a {type(value).__name__}")
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)

@@ -1,0 +1,66 @@
+"""The card of a model: what it knows, how well, from what, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from audioclass.classifier.model import Model
+
+
+def card_of(model: Model, remarks: str = "") -> str:
+    """A card that a person reads; `remarks` are put after the figures."""
+    parts = [_head(model), _figures(model), remarks.strip(), _data(model), _method(model), _use(model)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _head(model: Model) -> str:
+    tree = "\n".join(f"    {line}" for line in model.taxonomy.draw().splitlines())
+    return f"# {model.name}\n\nTells {len(model.labels)} labels apart, with a calibrated posterior for each:\n\n{tree}"
+
+
+def _figures(model: Model) -> str:
+    report = model.about.get("report", {})
+    rows = list(_report_rows(report))
+    if not rows:
+        return ""
+    head = "| judged | accuracy | log-loss | calibration error |\n| --- | --- | --- | --- |"
+    meaning = (
+        "Groups (recordings, speakers) that were held out of training; *naive* is what a split that leaks would claim."
+    )
+    return "\n".join(["## How well", "", meaning, "", head, *rows])
+
+
+def _report_rows(report: Mapping[str, Any]) -> Iterator[str]:
+    for way, views in report.items():
+        for unit, values in (views or {}).items():
+            cells = " | ".join(f"{values[name]:.3f}" for name in ("accuracy", "log_loss", "calibration_error"))
+            yield f"| {way}, per {unit} | {cells} |"
+
+
+def _data(model: Model) -> str:
+    corpus = model.about.get("corpus")
+    if not corpus:
+        return ""
+    windows = ", ".join(f"{label} {count}" for label, count in corpus["windows"].items())
+    return (
+        f"## Trained on\n\n{corpus['recordings']} recordings in {corpus['groups']} groups; windows: {windows}."
+        f" Fingerprint of the corpus: `{corpus['fingerprint'][:16]}`."
+    )
+
+
+def _method(model: Model) -> str:
+    classifier, recipe = model.classifier, model.recipe
+    components = model.about.get("pieces", [])
+    others = sorted({f"{p['distribution']} {p['version']}" for p in components})
+    versions = ", ".join(f"{name} {version}" for name, version in model.about.get("versions", {}).items())
+    return (
+        f"## How\n\nStrategy `{classifier.strategy.name}` with {classifier.n_machines} machines over"
+        f" {classifier.n_support} rows; recipe `{recipe.name}`, {len(recipe.columns)} features, windows of"
+        f" {recipe.window:g} s every {recipe.window_hop:g} s.\n\nPieces of {', '.join(others) or 'audioclass'};"
+        f" made with {versions or 'unknown versions'}."
+    )
+
+
+def _use(model: Model) -> str:
+    return f"## Use\n\n    audioclass classify recording.wav --model {model.name}.audioclass"

@@ -1,0 +1,90 @@
+"""A classifier over prepared features: machines, calibrations and a combination; evaluated with numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.bank import Bank
+from audioclass.contracts import Decides
+from audioclass.problems import FeatureMachine, Plan
+
+Machines = Bank | tuple[FeatureMachine, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """Everything learnt about `labels`: kernel machines in a bank or machines over features, and how they combine.
+
+    `plan` is None for a direct strategy, whose machines have a score for each label. `counts` is (n_labels,): examples
+    of each. `calibrations` has an entry for each dichotomy; `fitted` is what the combination learnt.
+    """
+
+    labels: tuple[str, ...]
+    strategy: Any
+    machines: Machines
+    counts: np.ndarray
+    plan: Plan | None = None
+    trainer: Any = None
+    calibrator: Any = None
+    calibrations: tuple[Mapping[str, Any], ...] = ()
+    fitted: Mapping[str, Any] = field(default_factory=dict)
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        """(n, n_dichotomies) scores of prepared rows; (n, n_labels) for a direct strategy."""
+        if isinstance(self.machines, Bank):
+            return self.machines.scores(X)
+        if self.plan is None:
+            return self.strategy.scores(self.machines[0], X)
+        return np.stack([self.trainer.scores(machine, X) for machine in self.machines], axis=1)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """The calibrated probability of the positive side of each dichotomy, from finite scores."""
+        columns = zip(scores.T, self.calibrations, strict=True)
+        parts = [self.calibrator.probabilities(column, fitted) for column, fitted in columns]
+        return np.stack(parts, axis=1) if parts else np.empty((len(scores), 0))
+
+    def combine(self, scores: np.ndarray) -> np.ndarray:
+        """Posteriors (n, n_labels) from scores, at least 0 and of sum 1."""
+        scores = np.asarray(scores, np.float64)
+        if self.plan is None:
+            return self.strategy.combine(scores, self.fitted)
+        return self.strategy.combine(self.plan, self.probabilities(scores), scores, self.counts, self.fitted)
+
+    def posteriors(self, X: np.ndarray) -> np.ndarray:
+        """Posteriors of prepared rows."""
+        return self.combine(self.scores(X)) if len(X) else np.empty((0, len(self.labels)))
+
+    def decide(self, X: np.ndarray) -> np.ndarray:
+        """The index of the chosen label of each row: that of the largest posterior, unless the strategy decides."""
+        scores = self.scores(X)
+        P = self.combine(scores)
+        if self.plan is not None and isinstance(self.strategy, Decides):
+            return self.strategy.decide(self.plan, P, scores)
+        return P.argmax(axis=1)
+
+    @property
+    def n_machines(self) -> int:
+        """Dichotomies of a plan; one for a direct strategy."""
+        return 1 if self.plan is None else len(self.plan.dichotomies)
+
+    @property
+    def n_support(self) -> int:
+        """Rows that all kernel machines share; 0 for machines over features."""
+        return len(self.machines.X) if isinstance(self.machines, Bank) else 0
+
+    @property
+    def kernels(self) -> tuple[Any, ...]:
+        """The kernels of its machines, each once."""
+        return tuple(part.kernel for part in self.machines.parts) if isinstance(self.machines, Bank) else ()
+
+    @cached_property
+    def in_single(self) -> Classifier:
+        """The same with its bank in single precision: half the size, twice as fast, scores within 1e-4."""
+        if not isinstance(self.machines, Bank):
+            return self
+        return replace(self, machines=self.machines.astype(np.float32))

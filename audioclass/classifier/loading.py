@@ -1,0 +1,204 @@
+"""Models from files: components made by name, every member checked against the others, the golden vectors recomputed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.about import check_about
+from audioclass.classifier.archive import naming, read_archive
+from audioclass.classifier.bank import Bank, KernelPart
+from audioclass.classifier.classifier import Classifier, Machines
+from audioclass.classifier.golden import TOLERANCE, Golden
+from audioclass.classifier.model import Memory, Model
+from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.classifier.saving import FORMAT, SCHEMA, Noted
+from audioclass.errors import AudioclassError, ModelError
+from audioclass.extraction.recipe import recipe_of
+from audioclass.problems import Dichotomy, FeatureMachine, Plan
+from audioclass.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How names become components: `make(kind, name, parameters)`; `origin(kind, name)` is a distribution and version."""
+
+    make: Callable[[str, str, Mapping[str, Any]], Any]
+    origin: Callable[[str, str], str]
+
+
+def load_model(path: Path, maker: Maker, *, verify: bool = True) -> Model:
+    """Read a model; its golden posteriors are recomputed unless told not to, and drift beyond tolerance is refused."""
+    manifest, arrays = read_archive(path)
+    with naming(path):
+        _check_format(manifest)
+        _check_components(manifest, maker)
+        model = _model(manifest, arrays, maker)
+        drift = model.drift() if verify else 0.0
+        if not drift <= TOLERANCE:
+            raise ModelError(
+                f"its golden posteriors drift by {drift:.2g} on this machine, at most {TOLERANCE:g} is right;"
+                f" a library computes otherwise than when it was made ({manifest['about'].get('versions')})"
+            )
+    return model
+
+
+def _check_format(manifest: Mapping[str, Any]) -> None:
+    if manifest.get("format") != FORMAT:
+        raise ModelError(f"format {str(manifest.get('format'))[:40]!r}, must be {FORMAT!r}")
+    schema = manifest.get("schema")
+    if type(schema) is not int or schema < 1:
+        raise ModelError(f"schema {schema!r} must be a whole number from 1 on")
+    if schema > SCHEMA:
+        raise ModelError(f"schema {str(schema)[:9]} is newer than {SCHEMA}, the latest read; pip install -U audioclass")
+
+
+def _check_components(manifest: Mapping[str, Any], maker: Maker) -> None:
+    """Name what is missing together with the distribution that brings it."""
+    for component in manifest["about"].get("pieces", []):
+        kind, name = str(component["kind"]), str(component["name"])
+        try:
+            maker.origin(kind, name)
+        except AudioclassError as error:
+            origin = str(component["distribution"])
+            raise ModelError(f"needs the {kind} {name!r} of {origin}; pip install {origin.split()[0]}") from error
+
+
+def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker: Maker) -> Model:
+    labels = tuple(_text(label) for label in manifest["labels"])
+    taxonomy = Taxonomy.of_paths([[_text(name) for name in path] for path in manifest["paths"]])
+    taxonomy.check_labels(labels)
+    table = dict(manifest["recipe"])
+    recipe = recipe_of(_text(table.pop("name")), table, maker.make, maker.origin)
+    preprocessing = Preprocessing.of_arrays(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
+    golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
+    classifier = _classifier(manifest, arrays, maker, labels)
+    memory = _memory(_under(arrays, "memory/"), classifier)
+    name, about, inverse_temperature = _text(manifest["name"]), manifest["about"], _sharpness(manifest["sharpness"])
+    model = Model(name, recipe, preprocessing, classifier, taxonomy, golden, about, memory, inverse_temperature)
+    _check_shapes(model)
+    check_about(model)
+    return model
+
+
+def _classifier(
+    manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker: Maker, labels: tuple[str, ...]
+) -> Classifier:
+    counts = np.array([_count(count) for count in manifest["counts"]])
+    machines = _machines(manifest, arrays, maker)
+    plan = _plan(manifest["plan"], len(labels))
+    evaluates_itself = plan is not None and not isinstance(machines, Bank)
+    return Classifier(
+        labels,
+        _component(maker, "strategy", manifest["strategy"]),
+        machines,
+        counts,
+        plan,
+        _component(maker, "trainer", manifest["trainer"]) if evaluates_itself else Noted(manifest["trainer"]),
+        _component(maker, "calibrator", manifest["calibrator"]),
+        tuple(manifest["calibrations"]),
+        manifest["fitted"],
+    )
+
+
+def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker: Maker) -> Machines:
+    if "bank/rows" not in arrays:
+        numbers = sorted({int(name.split("/")[1]) for name in arrays if name.startswith("machines/")})
+        return tuple(FeatureMachine(_under(arrays, f"machines/{number}/")) for number in numbers)
+    parts = []
+    for number, said in enumerate(manifest["kernels"]):
+        own = _under(arrays, f"bank/{number}/")
+        parts.append(KernelPart(_component(maker, "kernel", said), **own))
+    bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.machines) for part in parts))
+    _check_bank(bank)
+    return bank
+
+
+def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory | None:
+    if not arrays:
+        return None
+    memory, n_rows, n_labels = Memory(**arrays), classifier.n_support, len(classifier.labels)
+    shapes = {name: array.shape[:1] for name, array in arrays.items()}
+    if set(shapes.values()) != {(n_rows,)} or memory.held_out.shape[1:] != (classifier.n_machines,):
+        raise ModelError(f"its memory has arrays of {shapes} for {n_rows} rows of the bank")
+    if memory.y.dtype.kind != "i" or (n_rows and not 0 <= memory.y.min() <= memory.y.max() < n_labels):
+        raise ModelError(f"its memory names labels beyond the {n_labels} there are")
+    return memory
+
+
+def _check_bank(bank: Bank) -> None:
+    """Every index within its array, every machine once."""
+    if bank.X.ndim != 2:
+        raise ModelError(f"bank/rows has shape {bank.X.shape}, must have 2 axes")
+    for part in bank.parts:
+        shape = (len(part.rows), len(part.machines))
+        is_right = part.coefficients.shape == shape and part.intercepts.shape == shape[1:]
+        if not is_right or part.rows.ndim != 1 or part.rows.dtype.kind != "i" or part.machines.dtype.kind != "i":
+            raise ModelError(f"a part of the bank has coefficients of {part.coefficients.shape}, must have {shape}")
+        if len(part.rows) and not 0 <= part.rows.min() <= part.rows.max() < len(bank.X):
+            raise ModelError(f"a part of the bank names row {part.rows.max()} of {len(bank.X)}")
+    machines = np.concatenate([part.machines for part in bank.parts])
+    if sorted(machines.tolist()) != list(range(bank.n_machines)):
+        raise ModelError("the parts of the bank do not hold every machine once")
+
+
+def _check_shapes(model: Model) -> None:
+    """What the members say of one another."""
+    n, classifier = len(model.recipe.columns), model.classifier
+    if model.preprocessing.n_features != n:
+        raise ModelError(f"its preprocessing is for {model.preprocessing.n_features} features, its recipe has {n}")
+    if isinstance(classifier.machines, Bank) and classifier.machines.X.shape[1] != n:
+        raise ModelError(f"its bank has {classifier.machines.X.shape[1]} features, its recipe {n}")
+    expected = len(classifier.labels) if classifier.plan is None else len(classifier.plan.dichotomies)
+    n_machines = classifier.machines.n_machines if isinstance(classifier.machines, Bank) else len(classifier.machines)
+    if (isinstance(classifier.machines, Bank) or classifier.plan is not None) and n_machines != expected:
+        raise ModelError(f"{n_machines} machines for {expected} scores")
+    if classifier.plan is not None and len(classifier.calibrations) != expected:
+        raise ModelError(f"{len(classifier.calibrations)} calibrations for {expected} dichotomies")
+    if len(classifier.counts) != len(classifier.labels):
+        raise ModelError(f"{len(classifier.counts)} counts for {len(classifier.labels)} labels")
+    if model.golden.P.shape != (len(model.golden.X), len(classifier.labels)):
+        raise ModelError(f"golden posteriors of shape {model.golden.P.shape} for {len(classifier.labels)} labels")
+
+
+def _plan(said: Mapping[str, Any] | None, n_labels: int) -> Plan | None:
+    if said is None:
+        return None
+    sides = [tuple(tuple(_index(k, n_labels) for k in side) for side in both) for both in said["dichotomies"]]
+    return Plan(n_labels, tuple(Dichotomy(*both) for both in sides), dict(said["structure"]))
+
+
+def _component(maker: Maker, kind: str, said: Mapping[str, Any] | None) -> Any:
+    return None if said is None else maker.make(kind, _text(said["name"]), said["parameters"])
+
+
+def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{str(value)[:40]!r} must be a text")
+    return value
+
+
+def _sharpness(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+        raise ModelError(f"inverse_temperature {str(value)[:40]!r} must be a number of at least 0")
+    return float(value)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ModelError(f"count {str(value)[:40]!r} must be a whole number")
+    return value
+
+
+def _index(value: Any, n_labels: int) -> int:
+    if type(value) is not int or not 0 <= value < n_labels:
+        raise ModelError(f"label index {str(value)[:40]!r} must be below {n_labels}")
+    return value

@@ -1,0 +1,140 @@
+"""A model: how recordings become features, what was learnt of them, and where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.classifier import Classifier
+from audioclass.classifier.clips import combine_windows
+from audioclass.classifier.golden import TOLERANCE, Golden
+from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.data import Features, Posteriors
+from audioclass.extraction.recipe import Recipe
+from audioclass.taxonomy import Taxonomy
+
+ROWS_TOGETHER = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What is remembered of the training examples that stand in the bank, so that a model can be added to.
+
+    For each row of the bank its label index, group and weight, and the held-out score of every dichotomy.
+    """
+
+    y: np.ndarray
+    groups: np.ndarray
+    weights: np.ndarray
+    held_out: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything learnt; its arrays are in single precision, so that it is the same before and after a file.
+
+    `about` holds plain values: provenance, the out-of-fold report, the components and where they come from. `inverse_temperature` is
+    how far the windows of a clip are independent witnesses, see `combine`.
+    """
+
+    name: str
+    recipe: Recipe
+    preprocessing: Preprocessing
+    classifier: Classifier
+    taxonomy: Taxonomy
+    golden: Golden
+    about: Mapping[str, Any] = field(default_factory=dict)
+    memory: Memory | None = None
+    inverse_temperature: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        recipe: Recipe,
+        preprocessing: Preprocessing,
+        classifier: Classifier,
+        taxonomy: Taxonomy | None,
+        about: Mapping[str, Any],
+        memory: Memory | None = None,
+        inverse_temperature: float = 1.0,
+    ) -> Model:
+        """A new model with its golden vectors; without a taxonomy the labels are one group."""
+        taxonomy = taxonomy or Taxonomy.of(list(classifier.labels))
+        empty = Golden(np.empty((0, preprocessing.n_features), np.float32), np.empty((0, len(classifier.labels))))
+        model = cls(
+            name,
+            recipe,
+            _single(preprocessing),
+            classifier.in_single,
+            taxonomy,
+            empty,
+            about,
+            memory,
+            inverse_temperature,
+        )
+        return replace(model, golden=Golden.of(recipe, model.posteriors_of))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of its posteriors."""
+        return self.classifier.labels
+
+    @cached_property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The names from the top of the taxonomy down to each label."""
+        return tuple(self.taxonomy.path(label) for label in self.labels)
+
+    def posteriors(self, features: Features) -> Posteriors:
+        """Posteriors of the windows of a recording under the model's recipe."""
+        return Posteriors(self.posteriors_of(features.X), self.labels, features.segments)
+
+    def posteriors_of(self, X: np.ndarray, first: int = 0) -> np.ndarray:
+        """(n, n_labels) of rows of features, in float64; `first` is the place of the first row in its recording.
+
+        Rows are computed in batches of one size, each at the place that it has in its recording, so that its posteriors
+        are the same to the bit however many rows come with it.
+        """
+        X = self._prepared(X)
+        parts, at = [], 0
+        while at < len(X):
+            place = (first + at) % ROWS_TOGETHER
+            batch = X[at : at + ROWS_TOGETHER - place]
+            padded = np.zeros((ROWS_TOGETHER, X.shape[1]), np.float32)
+            padded[place : place + len(batch)] = batch
+            parts.append(self._posteriors(padded)[place : place + len(batch)])
+            at += len(batch)
+        return np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
+
+    def combine(self, P: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """The posterior of a clip, (n_labels,), from those of its windows."""
+        return combine_windows(P, weights, self.inverse_temperature)
+
+    def scores_of(self, X: np.ndarray) -> np.ndarray:
+        """(n, n_machines) uncalibrated scores of rows of features."""
+        return self.classifier.scores(self._prepared(X))
+
+    def drift(self) -> float:
+        """How far the golden posteriors are from what this machine computes."""
+        return self.golden.drift(self.recipe, self.posteriors_of)
+
+    def is_steady(self) -> bool:
+        """Whether the drift is within what rounding may cause."""
+        return self.drift() <= TOLERANCE
+
+    def _prepared(self, X: np.ndarray) -> np.ndarray:
+        """Rows as the machines compare them: each by itself, and cheaper the more come together."""
+        return self.preprocessing.apply(np.asarray(X, np.float32)).astype(np.float32)
+
+    def _posteriors(self, prepared: np.ndarray) -> np.ndarray:
+        P = np.asarray(self.classifier.combine(self.classifier.scores(prepared)), np.float64)
+        return P / P.sum(axis=1, keepdims=True)
+
+
+def _single(preprocessing: Preprocessing) -> Preprocessing:
+    arrays = {name: array.astype(np.float32) for name, array in preprocessing.arrays().items()}
+    return Preprocessing.of_arrays(preprocessing.normalisation, arrays)

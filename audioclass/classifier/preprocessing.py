@@ -1,0 +1,86 @@
+"""From raw features to what machines compare: each feature normalised, each group of features given the same say.
+
+Fitted on training rows alone and kept as arrays, so that a model prepares new rows with numpy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.grouped_distance import GroupedDistance
+from audioclass.classifier.normalisation import RankNormalisation, Standardisation
+from audioclass.errors import unknown_name
+
+FITTING_ROWS = 20_000  # of the training rows, evenly spaced: more change neither ranks nor spreads
+
+
+@dataclass(frozen=True, eq=False)
+class Unchanged:
+    """Features as they are."""
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """The same rows in float64."""
+        return np.asarray(X, np.float64)
+
+
+NORMALISATIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
+    "rank": RankNormalisation.fit,
+    "standard": Standardisation.fit,
+    "none": lambda X: Unchanged(),
+}
+STATES = {"rank": RankNormalisation, "standard": Standardisation, "none": Unchanged}
+
+
+@dataclass(frozen=True, eq=False)
+class Preprocessing:
+    """A normalisation of each feature, then a factor for each: squared distances are on average 1, groups weigh alike.
+
+    `normalisation` names it; `state` holds what it learnt and `factors` is (n_features,).
+    """
+
+    normalisation: str
+    state: Any
+    factors: np.ndarray
+
+    @classmethod
+    def fit(
+        cls, X: np.ndarray, groups: Sequence[str] | None = None, normalisation: str = "rank", scaled: bool = True
+    ) -> Preprocessing:
+        """From training rows; without `groups` all features are one, without `scaled` factors are 1."""
+        if normalisation not in NORMALISATIONS:
+            raise unknown_name("normalisation", normalisation, NORMALISATIONS)
+        some = X[:: -(-len(X) // FITTING_ROWS)] if len(X) else X
+        state = NORMALISATIONS[normalisation](some)
+        names = ("all",) * X.shape[1] if groups is None else tuple(groups)
+        factors = GroupedDistance.fit(state.apply(some), names).factors if scaled else np.ones(X.shape[1])
+        return cls(normalisation, state, factors)
+
+    @property
+    def n_features(self) -> int:
+        """How many features a row must have."""
+        return len(self.factors)
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Prepared rows in float64; NaN and infinite values are refused."""
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"X has shape {X.shape}, must have {self.n_features} features")
+        if not np.isfinite(X).all():
+            raise ValueError("X holds NaN or infinite values")
+        return self.state.apply(X) * self.factors
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What it learnt, by name."""
+        return {"factors": self.factors, **vars(self.state)}
+
+    @classmethod
+    def of_arrays(cls, normalisation: str, arrays: Mapping[str, np.ndarray]) -> Preprocessing:
+        """The inverse of `arrays`."""
+        if normalisation not in STATES:
+            raise unknown_name("normalisation", normalisation, STATES)
+        learnt = {name: array for name, array in arrays.items() if name != "factors"}
+        return cls(normalisation, STATES[normalisation](**learnt), arrays["factors"])

@@ -1,0 +1,104 @@
+"""Models to files: a manifest of plain values beside named arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.archive import write_archive
+from audioclass.classifier.bank import Bank, KernelPart
+from audioclass.classifier.classifier import Classifier
+from audioclass.classifier.model import Model
+from audioclass.parameters import parameter_values
+from audioclass.problems import Plan
+
+SCHEMA = 1
+FORMAT = "audioclass model"
+SUFFIX = ".audioclass"
+
+
+@dataclass(frozen=True)
+class Noted:
+    """A component known by what was said of it: the trainer of kernel machines, which nobody needs to evaluate them."""
+
+    said: Mapping[str, Any] | None
+
+
+def save_model(model: Model, path: Path) -> None:
+    """Write a model whole or not at all."""
+    write_archive(path, manifest_of(model), arrays_of(model))
+
+
+def manifest_of(model: Model) -> dict[str, Any]:
+    """Everything but the arrays."""
+    classifier = model.classifier
+    return {
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "name": model.name,
+        "recipe": {"name": model.recipe.name, **model.recipe.plain()},
+        "normalisation": model.preprocessing.normalisation,
+        "labels": list(classifier.labels),
+        "paths": [list(path) for path in model.paths],
+        "counts": [int(count) for count in classifier.counts],
+        "strategy": plain_piece(classifier.strategy),
+        "trainer": plain_piece(classifier.trainer),
+        "calibrator": plain_piece(classifier.calibrator),
+        "plan": _plain_plan(classifier.plan),
+        "calibrations": [plain(fitted) for fitted in classifier.calibrations],
+        "fitted": plain(classifier.fitted),
+        "sharpness": float(model.inverse_temperature),
+        "kernels": [plain_piece(part.kernel) for part in _parts(classifier)],
+        "about": plain(model.about),
+    }
+
+
+def arrays_of(model: Model) -> dict[str, np.ndarray]:
+    """Every array under its name."""
+    arrays = {f"preparation/{name}": array for name, array in model.preprocessing.arrays().items()}
+    arrays |= {"golden/features": model.golden.X, "golden/posteriors": model.golden.P}
+    if model.memory is not None:
+        arrays |= {f"memory/{name}": array for name, array in vars(model.memory).items()}
+    machines = model.classifier.machines
+    if not isinstance(machines, Bank):
+        for number, machine in enumerate(machines):
+            arrays |= {f"machines/{number}/{name}": array for name, array in machine.arrays.items()}
+        return arrays
+    arrays["bank/rows"] = machines.X
+    for number, part in enumerate(machines.parts):
+        for name in ("rows", "coefficients", "intercepts", "machines"):
+            arrays[f"bank/{number}/{name}"] = getattr(part, name)
+    return arrays
+
+
+def plain_piece(component: Any) -> dict[str, Any] | None:
+    """A component as its name and parameters."""
+    if component is None or isinstance(component, Noted):
+        return component and component.said
+    return {"name": component.name, "parameters": plain(parameter_values(component))}
+
+
+def _parts(classifier: Classifier) -> tuple[KernelPart, ...]:
+    return classifier.machines.parts if isinstance(classifier.machines, Bank) else ()
+
+
+def _plain_plan(plan: Plan | None) -> dict[str, Any] | None:
+    if plan is None:
+        return None
+    sides = [[list(dichotomy.positive), list(dichotomy.negative)] for dichotomy in plan.dichotomies]
+    return {"dichotomies": sides, "structure": plain(plan.structure)}
+
+
+def plain(value: Any) -> Any:
+    """Tuples and numpy's numbers as JSON gives them back."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,223 @@
+"""A corpus as labelled windows: read by the reader of its layout, extracted, each window given its label."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from audioclass.data import Clip, Corpus, Features, Segment
+from audioclass.engine.features import extract_many
+from audioclass.errors import CorpusError, UsageError
+from audioclass.parameters import parse_assignments
+from audioclass.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from audioclass.contracts import CorpusReader
+    from audioclass.extraction.recipe import Recipe
+    from audioclass.plugins.manager import PluginManager
+
+Progress = Callable[[str, int, int], None]  # what is being done, items done, items in all
+LEARN = "learn"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Windows of a corpus: (n, d) features, and for each row its clip, segment and what the clip says of it.
+
+    `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
+    `remarks` say what else of the corpus was not used.
+    """
+
+    X: np.ndarray
+    labels: tuple[str, ...]
+    clips: tuple[Clip, ...]
+    which: np.ndarray
+    segments: tuple[Segment, ...]
+    failures: tuple[tuple[Path, str], ...]
+    fingerprint: str
+    remarks: tuple[str, ...] = ()
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        """The label index of each row."""
+        return self.y_among(self.labels)
+
+    def y_among(self, labels: Sequence[str]) -> np.ndarray:
+        """The index of each row's label among these."""
+        place = {label: i for i, label in enumerate(labels)}
+        return np.array([place.get(clip.label, -1) for clip in self.clips])[self.which]
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        """The group of each row as text; a recording where the corpus names none."""
+        return np.array([clip.group or str(clip.file) for clip in self.clips])[self.which]
+
+    @cached_property
+    def folds(self) -> np.ndarray:
+        """The fold that the corpus states for each row, empty where it states none."""
+        return np.array([clip.fold for clip in self.clips])[self.which]
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """The weight of each row."""
+        return np.array([clip.weight for clip in self.clips])[self.which]
+
+    @cached_property
+    def clip_names(self) -> list[str]:
+        """What each row is a window of: the file, with the times of its clip where that is a part of it."""
+        names = [_clip_name(clip) for clip in self.clips]
+        return [names[i] for i in self.which]
+
+    def take(self, rows: np.ndarray) -> Dataset:
+        """Some of the rows; labels and clips stay."""
+        segments = tuple(self.segments[i] for i in rows)
+        return replace(self, X=self.X[rows], which=self.which[rows], segments=segments)
+
+    def among(self, labels: Sequence[str]) -> Dataset:
+        """The same windows, their labels counted among these."""
+        return replace(self, labels=tuple(labels))
+
+
+def load_corpus(
+    path: str | Path, manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
+) -> Corpus:
+    """The corpus at a path, by the reader whose layout it has, or by the one that is named."""
+    from audioclass.corpora.choosing import read_corpus
+
+    return read_corpus(Path(path), corpus_readers(manager, reader, settings))
+
+
+def corpus_readers(
+    manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
+) -> list[CorpusReader]:
+    """Every reader on offer, or only the one that is named, with settings such as `esc10=true`."""
+    if not reader:
+        if settings:
+            raise UsageError(f"{settings[0]!r} is for one reader; name it with --reader")
+        return [manager.make("corpus_reader", offer.name) for offer in manager.offers("corpus_reader")]
+    values = parse_assignments(manager.load("corpus_reader", reader), settings)
+    return [manager.make("corpus_reader", reader, values)]
+
+
+def tree_for(corpus: Corpus, labelled: Dataset, asked: Taxonomy | str | None = None) -> Taxonomy | None:
+    """The taxonomy that was asked for: one that is given, none where it is to be learnt, else the corpus's own."""
+    if asked is not None:
+        return None if isinstance(asked, str) else asked
+    return taxonomy_of(corpus, labelled.labels)
+
+
+def taxonomy_of(corpus: Corpus, labels: Sequence[str]) -> Taxonomy | None:
+    """The tree that the corpus brings along, of these labels; None where they stand side by side."""
+    paths = [path for path in corpus.paths if path[-1] in labels]
+    return Taxonomy.of_paths(paths) if any(len(path) > 1 for path in paths) else None
+
+
+def gather(
+    corpus: Corpus,
+    recipe: Recipe,
+    *,
+    jobs: int = 1,
+    cache: Path | bool | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Extract every recording of the corpus, or find what was kept of it, and label its windows.
+
+    A window takes the label that covers most of it, where that covers half of the window or half of what is labelled.
+    """
+    by_file: dict[Path, list[int]] = {}
+    for i, clip in enumerate(corpus.clips):
+        by_file.setdefault(clip.file, []).append(i)
+    if not by_file:
+        raise CorpusError("no recording of the corpus could be used: it is empty")
+    gathered = _Gathered(corpus.clips)
+    parts = dict(_extracted(list(by_file), recipe, gathered.failures, jobs, cache, progress))
+    for file in (file for file in by_file if file in parts):  # in the order of the corpus, not of completion
+        gathered.add(file, by_file[file], *parts[file])
+    return gathered.labelled()
+
+
+def _extracted(
+    files: Sequence[Path],
+    recipe: Recipe,
+    failures: list[tuple[Path, str]],
+    jobs: int,
+    cache: Path | bool | None,
+    progress: Progress | None,
+) -> Iterator[tuple[Path, tuple[Features, str]]]:
+    """The features of each recording with a name of their content; what fails is put with the failures."""
+    with extract_many(files, recipe, jobs=jobs, cache=cache) as (_, outcomes):
+        for done, outcome in enumerate(outcomes(None), start=1):
+            if outcome.cached is None:
+                failures.append((outcome.path, outcome.reason))
+            else:
+                yield outcome.path, (outcome.cached.load(recipe), outcome.cached.path.stem)
+            if progress is not None:
+                progress("extraction", done, len(files))
+
+
+class _Gathered:
+    """Labelled windows as they are put together, recording by recording."""
+
+    def __init__(self, clips: tuple[Clip, ...]) -> None:
+        self.clips, self.failures = clips, []
+        self._rows, self._which, self._segments, self._said = [], [], [], []
+        self._n_unused = 0
+
+    def add(self, file: Path, members: Sequence[int], features: Features, content: str) -> None:
+        """The windows of a recording, each given to one of the recording's clips or left out."""
+        owners = owners_of(features.segments, [self.clips[i] for i in members])
+        kept = np.flatnonzero(owners >= 0)
+        if not len(kept):
+            self.failures.append((file, f"{file}: no window of it lies in what is labelled"))
+        else:
+            self._n_unused += len(members) - len(np.unique(owners[kept]))
+        self._rows.append(features.X[kept])
+        self._which += [members[owner] for owner in owners[kept]]
+        self._segments += [features.segments[i] for i in kept]
+        self._said += [f"{content} {_said(self.clips[i])}" for i in members]
+
+    def labelled(self) -> Dataset:
+        """All of it; a CorpusError where there is nothing."""
+        if not self._which:
+            raise CorpusError(f"no recording of the corpus could be used: {self.failures[0][1]}")
+        digest = hashlib.sha256("\n".join(sorted(self._said)).encode()).hexdigest()
+        failures = tuple(sorted(self.failures, key=lambda failure: str(failure[0])))
+        labels = tuple(sorted({self.clips[i].label for i in self._which}))
+        which, segments = np.array(self._which), tuple(self._segments)
+        remarks = tuple(self._remarks(labels))
+        X = np.concatenate(self._rows)
+        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks)
+
+    def _remarks(self, labels: Sequence[str]) -> Iterator[str]:
+        for label in sorted({clip.label for clip in self.clips} - set(labels)):
+            yield f"label {label!r} has no recording that could be used; the model will not know it"
+        if self._n_unused:
+            yield f"{self._n_unused} labelled segments have no window of their own: too short, or covered by others"
+
+
+def owners_of(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:
+    """(n_windows,): which of a recording's clips each window belongs to, -1 for none."""
+    starts, ends = (np.array([getattr(s, name) for s in segments]) for name in ("start", "end"))
+    first = np.array([clip.start for clip in clips])
+    last = np.array([np.inf if clip.end is None else clip.end for clip in clips])
+    overlaps = np.minimum(ends[:, None], last) - np.maximum(starts[:, None], first)
+    best = overlaps.argmax(axis=1) if len(segments) else np.empty(0, int)
+    rows = np.arange(len(segments))
+    enough = 0.5 * np.minimum(ends - starts, (last - first)[best])
+    return np.where((overlaps[rows, best] >= enough) & (overlaps[rows, best] > 0), best, -1)
+
+
+def _clip_name(clip: Clip) -> str:
+    if clip.end is None and clip.start == 0:
+        return str(clip.file)
+    return f"{clip.file}#t={clip.start:g},{'' if clip.end is None else f'{clip.end:g}'}"
+
+
+def _said(clip: Clip) -> str:
+    return repr((clip.label, clip.start, clip.end, clip.group, clip.weight))

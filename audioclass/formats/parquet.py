@@ -1,0 +1,48 @@
+"""Parquet, as databases and data frames read it; needs the extra `parquet`."""
+
+from __future__ import annotations
+
+from typing import IO, Any, ClassVar
+
+from audioclass.contracts import Export
+from audioclass.data import Result
+from audioclass.errors import UsageError
+from audioclass.formats.rows import label_names, rows_of
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component
+
+
+@component
+class Parquet:
+    """The whole table in columns: file, start, end, label, posterior, path, and the posterior of each label."""
+
+    name: ClassVar[str] = "parquet"
+    suffix: ClassVar[str] = ".parquet"
+    carries_probabilities: ClassVar[bool] = True
+    binary: ClassVar[bool] = True
+
+    def write(self, result: Result, stream: IO[bytes]) -> None:
+        """One row a segment; `path` is a list of names, `posterior` null for a label outside the taxonomy."""
+        arrow, parquet = _import_parquet()
+        rows = list(rows_of(result))
+        types = {"file": arrow.string(), "start": arrow.float64(), "end": arrow.float64(), "label": arrow.string()}
+        types |= {"posterior": arrow.float64(), "path": arrow.list_(arrow.string())}
+        columns = {key: arrow.array([getattr(row, key) for row in rows], kind) for key, kind in types.items()}
+        for label, posteriors in zip(label_names(result), result.P.T, strict=True):
+            columns[f"posterior_{label}"] = arrow.array(posteriors, arrow.float64())
+        parquet.write_table(arrow.table(columns), stream)
+
+
+def _import_parquet() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise UsageError("parquet needs pyarrow: pip install 'audioclass[parquet]'") from error
+    return pyarrow, pyarrow.parquet
+
+
+@hookimpl
+def register_exports() -> list[type[Export]]:
+    """Parquet."""
+    return [Parquet]

@@ -1,0 +1,162 @@
+"""Laws: a contract as a list of small functions, each a sentence that holds for a component or is broken with a reason."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audioclass.parameters import make, parameter_values, parameters_of
+from audioclass.plain import is_plain
+
+Law = Callable[[Any], None]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A law's sentence, and how it is broken; empty where it holds."""
+
+    sentence: str
+    broken: str = ""
+
+
+class CheckFailed(AssertionError):
+    """What a law found; the message says which value, not which line."""
+
+
+def require(condition: object, reason: str) -> None:
+    """Break the law unless the condition holds."""
+    if not condition:
+        raise CheckFailed(reason)
+
+
+def require_close(actual: Any, expected: Any, tolerance: float, what: str) -> None:
+    """Break the law where two arrays differ by more than a tolerance relative to the larger of the two."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    require(actual.shape == expected.shape, f"{what}: shape {actual.shape}, expected {expected.shape}")
+    difference = np.abs(actual - expected).max(initial=0)
+    size = max(np.abs(expected).max(initial=0), np.abs(actual).max(initial=0), 1e-300)
+    require(difference <= tolerance * size, f"{what}: differ by {difference:.3g} where values reach {size:.3g}")
+
+
+def require_plain_arrays(arrays: Mapping[str, Any]) -> None:
+    """Break the law unless a model can hold these arrays: named in its way, finite and of numbers."""
+    for name, array in arrays.items():
+        require(re.fullmatch("[a-z0-9_]+", name), f"{name!r}: lower-case letters, digits and underscores only")
+        require(np.asarray(array).dtype.kind in "fiub", f"{name} holds {np.asarray(array).dtype}")
+        require(np.isfinite(array).all(), f"{name} holds NaN or infinite values")
+
+
+def require_refusal(work: Callable[[], Any], what: str) -> None:
+    """Break the law unless the work ends in a ValueError with a text."""
+    try:
+        work()
+    except ValueError as error:
+        require(str(error), f"{what}: the ValueError has no text")
+    else:
+        raise CheckFailed(f"{what}: accepted, a ValueError is due")
+
+
+def judge(component: Any, laws: Sequence[Law]) -> list[Verdict]:
+    """Every law's verdict on a component; whatever a component raises breaks the law that called it."""
+    return [_judge_one(component, law) for law in laws]
+
+
+def check(component: Any, laws: Sequence[Law]) -> None:
+    """Raise an AssertionError that lists every law the component breaks."""
+    broken = [verdict for verdict in judge(component, laws) if verdict.broken]
+    if broken:
+        lines = "\n".join(f"- {verdict.sentence} {verdict.broken}" for verdict in broken)
+        raise CheckFailed(f"{type(component).__name__} breaks {len(broken)} of {len(laws)} laws:\n{lines}")
+
+
+def _judge_one(component: Any, law: Law) -> Verdict:
+    sentence = (law.__doc__ or law.__name__).splitlines()[0]
+    try:
+        law(component)
+    except CheckFailed as broken:
+        return Verdict(sentence, str(broken))
+    except Exception as error:  # the component is foreign code
+        return Verdict(sentence, f"{type(error).__name__}: {error}")
+    return Verdict(sentence)
+
+
+# --- laws of every kind
+
+
+def says_what_it_is(component: Any) -> None:
+    """Its docstring says in one line what it is."""
+    doc = type(component).__doc__ or ""
+    require(doc.strip() and not doc.startswith(f"{type(component).__name__}("), "the class has no docstring")
+
+
+def parameters_are_plain(component: Any) -> None:
+    """Its parameters survive a round trip through JSON as plain values."""
+    values = parameter_values(component)
+    require(is_plain(values), f"{values} holds something that JSON cannot")
+    again = make(type(component), json.loads(json.dumps(values)))
+    require(again == component, f"came back as {again}")
+
+
+def cannot_be_changed(component: Any) -> None:
+    """It is frozen: a parameter cannot be set."""
+    for parameter in parameters_of(type(component)):
+        try:
+            setattr(component, parameter.name, getattr(component, parameter.name))
+        except dataclasses.FrozenInstanceError:
+            continue
+        raise CheckFailed(f"{parameter.name} was set")
+
+
+def refuses_what_is_out_of_range(component: Any) -> None:
+    """A parameter outside its stated range is refused, and so is NaN."""
+    for parameter in parameters_of(type(component)):
+        for value in _outside(parameter):
+            values = parameter_values(component) | {parameter.name: value}
+            require_refusal(
+                lambda values=values: type(component)(**values),
+                f"{parameter.name}={value!r} (is the class no @component?)",
+            )
+
+
+def _outside(parameter: Any) -> list[Any]:
+    if parameter.choices:
+        return ["no such choice"]
+    if parameter.type not in ("float", "int"):
+        return []
+    bounds = [bound for bound in (parameter.above, parameter.below) if bound is not None]
+    bounds += [parameter.low - 1] if parameter.low is not None else []
+    bounds += [parameter.high + 1] if parameter.high is not None else []
+    return [*bounds, float("nan")] if parameter.type == "float" else bounds
+
+
+COMMON: tuple[Law, ...] = (
+    says_what_it_is,
+    parameters_are_plain,
+    cannot_be_changed,
+    refuses_what_is_out_of_range,
+)
+
+
+# --- laws made for one call
+
+
+def unchanged(arrays: Sequence[np.ndarray], work: Callable[[], Any]) -> Any:
+    """The result of the work, which must leave these arrays as they were."""
+    before = [array.copy() for array in arrays]
+    result = work()
+    for i, (was, now) in enumerate(zip(before, arrays, strict=True)):
+        require(np.array_equal(was, now), f"argument {i} was changed in place")
+    return result
+
+
+def repeated(work: Callable[[], Any], what: str) -> Any:
+    """The result of the work, which must be the same to the bit a second time."""
+    first, second = work(), work()
+    require(np.array_equal(np.asarray(first), np.asarray(second)), f"{what}: differs the second time")
+    return first

@@ -1,0 +1,38 @@
+"""What was found for each dichotomy of a training: plain values for reports and models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from audioclass.parameters import parameter_values
+from audioclass.problems import FeatureMachine
+from audioclass.training.dichotomies import TrainedDichotomy
+from audioclass.training.train import Training
+
+LEAST = 1e-15  # a probability below this counts as this in a logarithm
+
+
+def machine_report(training: Training, y: np.ndarray) -> list[dict[str, Any]]:
+    """For each dichotomy its sides, kernel, C, numbers of examples and support vectors, and calibrated log-loss."""
+    classifier = training.classifier
+    return [_facts(result, classifier.labels, classifier.calibrator, y) for result in training.trained]
+
+
+def _facts(result: TrainedDichotomy, labels: Sequence[str], calibrator: Any, y: np.ndarray) -> dict[str, Any]:
+    sides = [np.isin(y, side) for side in (result.dichotomy.positive, result.dichotomy.negative)]
+    rows = sides[0] | sides[1]
+    P = calibrator.probabilities(result.held_out[rows], result.calibration)
+    right = np.where(sides[0][rows], P, 1 - P)
+    support = 0 if isinstance(result.machine, FeatureMachine) else len(result.machine.support)
+    return {
+        "positive": [labels[k] for k in result.dichotomy.positive],
+        "negative": [labels[k] for k in result.dichotomy.negative],
+        "kernel": {"name": result.kernel.name, **parameter_values(result.kernel)},
+        "C": float(result.C),
+        "examples": int(rows.sum()),
+        "support_vectors": support,
+        "log_loss": float(-np.log(np.maximum(right, LEAST)).mean()),
+    }

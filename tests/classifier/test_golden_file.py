@@ -1,0 +1,46 @@
+"""A model written by an earlier version is read by this one, and says what it said."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trained import write_corpus
+
+from audioclass.engine.evaluating import evaluate_model
+from audioclass.engine.models import load_model
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+ROUNDING = 1e-4  # of posteriors from features that are at hand: other libraries add up in another order
+DRIFT = 1e-2  # from samples: resampling and transforms are theirs too
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_model(GOLDEN / "small.audioclass")
+
+
+@pytest.fixture(scope="module")
+def kept():
+    with np.load(GOLDEN / "small.npz") as arrays:
+        return dict(arrays)
+
+
+def test_the_file_is_small():
+    assert sum(path.stat().st_size for path in GOLDEN.glob("small.*")) < 200_000
+
+
+def test_features_give_the_posteriors_that_they_gave(model, kept):
+    np.testing.assert_allclose(model.posteriors_of(kept["X"]), kept["P"], rtol=0, atol=ROUNDING)
+
+
+def test_recordings_give_the_posteriors_that_they_gave(model, kept, tmp_path):
+    judged = evaluate_model(model, write_corpus(tmp_path / "new", 2, first=8), cache=tmp_path)
+    np.testing.assert_allclose(judged.P, kept["P"], rtol=0, atol=DRIFT)
+    assert np.array_equal(judged.labelled.y, kept["y"])
+
+
+def test_what_it_says_of_itself_is_read(model):
+    assert model.labels == ("clicks", "noise", "tone")
+    assert model.about["report"]["grouped"]["recording"]["accuracy"] == 1
+    assert model.memory is not None
+    assert model.inverse_temperature > 0

@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from audioclass.criteria.leave_one_out import has_free, leave_one_out_errors
+from audioclass.criteria.problem import SelectionProblem
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram
+from audioclass.problems import Task
+from audioclass.trainers.svm import SVM
+
+FIT = SVM(tolerance=1e-8).fit
+
+
+def case(n=40, seed=0, sigma=1.0, C=1.0, noise=0.8, **more):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1, -1)
+    return SelectionProblem(gram(Gaussian(sigma), X), y, C, svm=FIT, **more)
+
+
+def brute_force(case):
+    lost = []
+    for p in range(len(case.y)):
+        rest = np.arange(len(case.y)) != p
+        if len(np.unique(case.y[rest])) < 2:
+            lost.append(True)
+            continue
+        task = Task(case.y[rest], case.C, case.weights[rest], np.random.default_rng(0), K=case.K[np.ix_(rest, rest)])
+        lost.append(case.y[p] * FIT(task).scores(case.K[p : p + 1, rest])[0] < 0)
+    return np.array(lost)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("C", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize("sigma", [0.2, 1.0, 4.0])
+def test_it_equals_training_again_without_each(seed, C, sigma):
+    judged = case(seed=seed, C=C, sigma=sigma)
+    np.testing.assert_array_equal(leave_one_out_errors(judged), brute_force(judged))
+
+
+def test_weights_are_respected():
+    judged = case(weights=np.random.default_rng(5).uniform(0.2, 3, 40))
+    np.testing.assert_array_equal(leave_one_out_errors(judged), brute_force(judged))
+
+
+def test_equal_sides_and_tiny_C_lose_every_example():
+    y = np.tile([1, -1], 10)
+    judged = SelectionProblem(gram(Gaussian(), np.random.default_rng(0).normal(size=(20, 2))), y, 1e-6, svm=FIT)
+    assert not has_free(judged)
+    assert leave_one_out_errors(judged).all()
+
+
+def test_the_only_example_of_a_side_is_lost():
+    X = np.array([[0.0], [0.1], [0.2], [5.0]])
+    judged = SelectionProblem(gram(Gaussian(), X), np.array([1, 1, 1, -1]), 10.0, svm=FIT)
+    assert leave_one_out_errors(judged)[3]
+
+
+def test_one_machine_is_trained():
+    fits = []
+
+    def counting(task):
+        fits.append(len(task.y))
+        return FIT(task)
+
+    judged = case(n=60, C=1.0)
+    judged = SelectionProblem(judged.K, judged.y, judged.C, svm=counting)
+    judged.lost  # noqa: B018
+    judged.lost  # noqa: B018
+    assert fits == [60]
+
+
+def test_one_free_vector_that_is_left_out_leaves_the_middle_of_an_interval():
+    X = np.array([[-1.0], [1.0], [3.0]])
+    judged = SelectionProblem(X @ X.T, np.array([-1, 1, 1]), 10.0, svm=FIT)
+    np.testing.assert_array_equal(leave_one_out_errors(judged), brute_force(judged))

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+from formats.results import BACKED_OFF, OVERLAPPING, TWO
+
+from audioclass.data import Result, Segment
+from audioclass.formats.rows import captions_of, label_names, layers_of, rows_of, tracks_of
+
+
+def test_a_group_has_the_posterior_of_its_leaves_and_the_unknown_has_none():
+    group, unknown = rows_of(BACKED_OFF)
+    assert (group.posterior, group.path) == (0.75, ("animal",))
+    assert (unknown.posterior, unknown.path) == (None, ())
+    assert group.posteriors == (0.5, 0.25, 0.25)
+
+
+def test_recordings_come_in_order_of_appearance_and_rows_in_order_of_time():
+    segments = (Segment(1, 2, "x"), Segment(0, 1, "x"), Segment(0, 3, "x"))
+    tracks = tracks_of(Result(("b", "b", "a"), segments, np.ones((3, 1)), ("x",)))
+    assert [(track.file, [row.start for row in track.rows]) for track in tracks] == [("b", [0, 1]), ("a", [0])]
+
+
+def test_windows_that_overlap_take_turns_on_tiers():
+    tiers = [(name, [(row.start, row.end) for row in rows]) for name, _, rows in layers_of(OVERLAPPING)]
+    assert tiers == [("labels", [(0, 2), (2, 4)]), ("labels 2", [(1, 3), (3, 5)])]
+
+
+def test_of_several_recordings_texts_and_tiers_are_called_by_their_file():
+    assert [name for name, _, _ in layers_of(TWO)] == ["a b/é.wav", "ü.wav"]
+    assert captions_of(TWO)[0][1] == "a b/é.wav: bruit, de fond"
+
+
+@pytest.mark.parametrize("text", ["caf\udce9.wav"])
+def test_names_that_are_no_text_are_shown_escaped(text):
+    result = Result((text,), (Segment(0, 1, text),), np.ones((1, 1)), (text,))
+    (row,) = rows_of(result)
+    assert row.file == row.label == label_names(result)[0] == "caf\\udce9.wav"
+    assert row.posterior == 1

@@ -1,0 +1,237 @@
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.statistics import gram
+from audioclass.parameters import component
+from audioclass.plugins.manager import plugin_manager
+from audioclass.problems import Dichotomy, FeatureMachine, Task
+from audioclass.strategies.one_vs_one import OneVsOne
+from audioclass.testing.blobs import blobs
+from audioclass.training import dichotomies as module
+from audioclass.training.dichotomies import train_dichotomies
+from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.statistics import PairwiseStatistics
+from audioclass.training.store import Store
+
+MANAGER = plugin_manager(installed=False)
+PLATT = MANAGER.make("calibrator", "platt")
+SVM = MANAGER.make("trainer", "svm")
+X, Y = blobs(3, n_each=14, spread=1.3)
+GROUPS = np.arange(len(Y)) // 6
+
+
+def trained(
+    trainer=SVM,
+    *,
+    held_out="auto",
+    groups=GROUPS,
+    jobs=1,
+    dichotomies=None,
+    progress=None,
+    everywhere=False,
+    store=None,
+):
+    examples = Examples.of(X, Y, groups=groups)
+    plan = dichotomies or OneVsOne().plan(["a", "b", "c"], None, None, None).dichotomies
+    components = FitOptions(trainer, PLATT, held_out=held_out)
+    kernels, Cs = [Gaussian()] * len(plan), [2.0] * len(plan)
+    told = {"everywhere": everywhere, "jobs": jobs, "progress": progress, "store": store}
+    return train_dichotomies(plan, examples, kernels, Cs, components, **told)
+
+
+def brute_force(dichotomy, fold_of):
+    """Held-out scores by retraining without each fold, written out."""
+    rows = np.flatnonzero(np.isin(Y, (*dichotomy.positive, *dichotomy.negative)))
+    sides = np.where(np.isin(Y, dichotomy.positive), 1, -1)
+    scores = np.full(len(Y), np.nan)
+    for fold in np.unique(fold_of[rows]):
+        kept, away = rows[fold_of[rows] != fold], rows[fold_of[rows] == fold]
+        weights = np.array([len(kept) / (2 * np.sum(sides[kept] == side)) for side in sides[kept]])
+        task = Task(sides[kept], 2.0, weights, np.random.default_rng(0), K=gram(Gaussian(), X[kept]))
+        scores[away] = SVM.fit(task).scores(gram(Gaussian(), X[away], X[kept]))
+    return rows, scores
+
+
+def test_held_out_scores_are_those_of_machines_that_never_saw_the_group():
+    for result in trained(held_out="folds"):
+        rows = np.flatnonzero(np.isin(Y, (*result.dichotomy.positive, *result.dichotomy.negative)))
+        sides = np.where(np.isin(Y, result.dichotomy.positive), 1, -1)[rows]
+        fold_of = np.zeros(len(Y), int)
+        fold_of[rows] = module.grouped_folds(sides, GROUPS[rows], module.fold_count(sides, GROUPS[rows]))
+        _, expected = brute_force(result.dichotomy, fold_of)
+        np.testing.assert_allclose(result.held_out[rows], expected[rows], atol=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(2, 8), st.integers(0, 100))
+def test_no_machine_is_scored_on_a_group_it_was_trained_on(size, seed):
+    groups = np.random.default_rng(seed).permutation(np.arange(len(Y)) // size)
+    seen = []
+
+    class Watching:
+        wants = "features"
+
+        def fit(self, task):
+            seen.append(set(task.X[:, 0].tolist()))
+            return module.FeatureMachine({})
+
+        def scores(self, machine, new):
+            group_of = dict(zip(X[:, 0].tolist(), groups.tolist(), strict=True))
+            trained_groups = {group_of[x] for x in seen[-1]}
+            self.leaks += [group_of[x] in trained_groups for x in new[:, 0].tolist()]
+            return new[:, 0]
+
+        leaks: list = []  # noqa: RUF012
+
+    watcher = Watching()
+    watcher.leaks = []
+    examples = Examples.of(X, Y, groups=groups)
+    components = FitOptions(watcher, PLATT, held_out="folds")
+    problem = module._Problem(0, Dichotomy((0,), (1, 2)), examples, Gaussian(), 1.0, components, 1)
+    for fold in problem.queue[1:]:
+        module._fit_one((problem, fold), examples)
+    assert not any(watcher.leaks)
+
+
+def test_jobs_do_not_change_the_result():
+    ways = [("svm", "folds"), ("svm", "span"), ("least_squares", "auto"), ("landmarks", "auto")]
+    made = [(MANAGER.make("trainer", name), held_out) for name, held_out in ways]
+    results = [[r for m, way in made for r in trained(m, held_out=way, jobs=jobs)] for jobs in (1, 2, 4)]
+    for one, *others in zip(*results, strict=True):
+        for other in others:
+            assert np.array_equal(one.held_out, other.held_out, equal_nan=True)
+            assert np.array_equal(one.machine.coefficients, other.machine.coefficients)
+            assert one.calibration == other.calibration
+
+
+def test_closed_form_scores_are_those_of_retraining():
+    least_squares = MANAGER.make("trainer", "least_squares")
+    rest = [Dichotomy((k,), tuple({0, 1, 2} - {k})) for k in range(3)]
+    for result in trained(least_squares, dichotomies=rest):
+        for group in np.unique(GROUPS):
+            away = group == GROUPS
+            sides = np.where(np.isin(Y, result.dichotomy.positive), 1, -1)
+            K = gram(Gaussian(), X[~away])
+            machine = least_squares.fit(Task(sides[~away], 2.0, np.ones((~away).sum()), np.random.default_rng(0), K=K))
+            expected = machine.scores(gram(Gaussian(), X[away], X[~away]))
+            np.testing.assert_allclose(result.held_out[away], expected, atol=1e-8)
+
+
+def test_span_scores_need_no_retraining():
+    steps = []
+    results = trained(held_out="span", groups=None, progress=lambda done, total: steps.append((done, total)))
+    assert steps[-1] == (3, 3)
+    folds = trained(groups=None, held_out="folds")
+    for span, fold in zip(results, folds, strict=True):
+        rows = np.flatnonzero(np.isin(Y, (*span.dichotomy.positive, *span.dichotomy.negative)))
+        assert np.corrcoef(span.held_out[rows], fold.held_out[rows])[0, 1] > 0.8
+
+
+def test_progress_counts_machines_and_folds():
+    steps = []
+    trained(held_out="folds", progress=lambda done, total: steps.append((done, total)))
+    assert steps[-1][0] == steps[-1][1] == 3 * 6
+
+
+def test_a_side_of_one_group_is_calibrated_on_its_own_scores_and_says_so():
+    groups = np.where(Y == 0, 0, 1 + np.arange(len(Y)))
+    first, _, last = trained(groups=groups, held_out="folds")
+    assert "a side has a single group" in first.note
+    assert last.note == ""
+
+
+def test_a_dichotomy_without_examples_is_refused():
+    with pytest.raises(ValueError, match=r"dichotomy 0: no example of labels \(7,\)"):
+        trained(dichotomies=(Dichotomy((0,), (7,)),))
+
+
+def test_examples_outside_a_dichotomy_are_scored_by_its_machine():
+    result = trained(everywhere=True)[0]
+    assert np.isnan(trained()[0].held_out[Y == 2]).all()
+    outside = np.flatnonzero(Y == 2)
+    np.testing.assert_allclose(result.held_out[outside], result.machine.scores(gram(Gaussian(), X[outside], X)))
+
+
+def test_beyond_the_budget_the_large_trainer_takes_over():
+    examples = Examples(PairwiseStatistics(X, budget=1000), Y, np.ones(len(Y)), GROUPS)
+    components = FitOptions(SVM, PLATT, large=MANAGER.make("trainer", "nystroem", {"landmarks": 10}))
+    [trained_pair] = train_dichotomies([Dichotomy((0,), (1,))], examples, [Gaussian()], [2.0], components)
+    assert len(trained_pair.machine.support) == 10
+    assert np.isfinite(trained_pair.held_out[Y < 2]).all()
+
+
+class Bag:
+    """Two members, each of which leaves one half of the groups out; the last group is left out by none."""
+
+    name = "bag"
+    wants = "features"
+
+    def fit(self, task):
+        return module.FeatureMachine({"centre": task.X.mean(axis=0)})
+
+    def fit_out_of_bag(self, task, groups):
+        halves = np.unique(groups, return_inverse=True)[1] % 2
+        scores = np.where(halves == 0, *(task.X[halves == half][:, 0].mean() for half in (1, 0)))
+        return self.fit(task), np.where(groups == groups.max(), np.nan, task.X[:, 0] - scores)
+
+    def scores(self, machine, new):
+        return (new - machine.arrays["centre"])[:, 0]
+
+
+def test_what_the_bags_left_out_is_held_out_and_the_rest_is_scored_by_the_machine():
+    [first, *_] = trained(Bag())
+    rows = np.flatnonzero(Y < 2)
+    halves, unknown = np.unique(GROUPS[rows], return_inverse=True)[1] % 2, GROUPS[rows] == GROUPS[rows].max()
+    means = [X[rows][halves == half][:, 0].mean() for half in (1, 0)]
+    expected = X[rows][:, 0] - np.where(halves == 0, *means)
+    np.testing.assert_allclose(first.held_out[rows][~unknown], expected[~unknown])
+    own = Bag().scores(first.machine, X[rows])
+    np.testing.assert_allclose(first.held_out[rows][unknown], own[unknown])
+
+
+@pytest.mark.parametrize("name", ["svm", "least_squares", "landmarks"])
+def test_a_store_changes_no_bit_and_saves_every_fit(name, tmp_path, monkeypatch):
+    made = MANAGER.make("trainer", name)
+    results = [trained(made, store=store) for store in (None, Store(tmp_path))]
+    monkeypatch.setattr(module, "_fit", lambda *_: pytest.fail("fitted again"))
+    results.append(trained(made, store=Store(tmp_path)))
+    for one, *others in zip(*results, strict=True):
+        assert all(np.array_equal(one.held_out, other.held_out, equal_nan=True) for other in others)
+        assert all(np.array_equal(one.machine.coefficients, other.machine.coefficients) for other in others)
+
+
+def test_machines_with_a_label_in_common_have_its_landmarks_in_common():
+    pairs = trained(MANAGER.make("trainer", "landmarks", {"landmarks": 8}))
+    assert {len(pair.machine.support) for pair in pairs} == {8}
+    assert len(np.unique(np.concatenate([pair.machine.support for pair in pairs]))) == 3 * 4
+
+
+@component
+class Bags:
+    """A trainer whose every member saw every group: nothing is out of the bag."""
+
+    name: ClassVar[str] = "bags"
+    wants: ClassVar[str] = "features"
+
+    def fit(self, task):
+        return FeatureMachine({"w": task.X.T @ task.y})
+
+    def fit_out_of_bag(self, task, groups):
+        return self.fit(task), np.full(len(task.y), np.nan)
+
+    def scores(self, machine, X):
+        return X @ machine.arrays["w"]
+
+
+def test_without_anything_out_of_the_bag_it_says_so():
+    X, y = np.eye(4), np.array([0, 0, 1, 1])
+    [trained] = train_dichotomies(
+        [Dichotomy((0,), (1,))], Examples.of(X, y), [Gaussian()], [1.0], FitOptions(Bags(), PLATT)
+    )
+    assert trained.note == "calibrated on its own training scores: a side has a single group"
+    assert np.isfinite(trained.held_out).all()

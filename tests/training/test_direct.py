@@ -1,0 +1,156 @@
+"""A direct strategy of our own: the mean of each label in kernel space, nearest wins."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from audioclass.classifier.classifier import Classifier
+from audioclass.classifier.recalibration import recalibrated
+from audioclass.kernels.linear import Linear
+from audioclass.parameters import component
+from audioclass.problems import FeatureMachine, Machine
+from audioclass.testing.blobs import blobs
+from audioclass.training.direct import IN_SAMPLE, train_direct
+from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.naive import naive_posteriors
+from audioclass.training.store import Store
+from audioclass.training.train import Method, train_classifier
+
+X, Y = blobs(3, n_each=10, spread=1.0)
+GROUPS = np.arange(len(Y)) // 2
+PIECES = FitOptions(None, None, n_folds=5)
+
+
+def softmax(scores):
+    shifted = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return shifted / shifted.sum(axis=1, keepdims=True)
+
+
+@component
+class Means:
+    """Scores x·m_k − m_k·m_k/2, from the Gram matrix."""
+
+    name: ClassVar[str] = "means"
+    wants: ClassVar[str] = "gram"
+
+    def fit(self, task):
+        A = np.eye(task.n_labels)[task.y] * task.weights[:, None]
+        A = A / A.sum(axis=0)
+        return Machine(np.arange(len(task.y)), A, -np.einsum("ik,ij,jk->k", A, task.K, A) / 2)
+
+    def combine(self, scores, fitted):
+        return softmax(fitted.get("inverse_temperature", 1.0) * scores)
+
+    def fit_combination(self, scores, y):
+        grid = np.geomspace(0.1, 10, 21)
+        losses = [-np.log(softmax(g * scores)[np.arange(len(y)), y]).mean() for g in grid]
+        return {"inverse_temperature": float(grid[int(np.argmin(losses))])}
+
+
+@component
+class MeansOfFeatures(Means):
+    """The same from features, with scores of its own."""
+
+    name: ClassVar[str] = "means_of_features"
+    wants: ClassVar[str] = "features"
+
+    def fit(self, task):
+        A = np.eye(task.n_labels)[task.y] * task.weights[:, None]
+        return FeatureMachine({"means": (A / A.sum(axis=0)).T @ task.X})
+
+    def scores(self, machine, X):
+        means = machine.arrays["means"]
+        return X @ means.T - (means**2).sum(axis=1) / 2
+
+
+@component
+class BagOfMeans(MeansOfFeatures):
+    """Knows the scores of half of the groups, whom its one member never saw."""
+
+    name: ClassVar[str] = "bag_of_means"
+
+    def fit_out_of_bag(self, task, groups):
+        machine = self.fit(task)
+        scores = self.scores(machine, task.X)
+        scores[groups % 2 == 0] = np.nan
+        return machine, scores
+
+
+def direct(strategy, groups=GROUPS, store=None):
+    return train_direct(strategy, Examples.of(X, Y, groups=groups), 3, Linear(), 1.0, PIECES, store)
+
+
+def test_held_out_scores_are_those_of_means_without_the_fold():
+    from audioclass.training.folds import grouped_folds
+
+    folds = grouped_folds(Y, GROUPS, 5)
+    found = direct(Means()).held_out
+    for fold in range(5):
+        means = np.array([X[(folds != fold) & (k == Y)].mean(axis=0) for k in range(3)])
+        expected = X[folds == fold] @ means.T - (means**2).sum(axis=1) / 2
+        np.testing.assert_allclose(found[folds == fold], expected, atol=1e-9)
+
+
+def test_features_and_gram_matrix_say_the_same():
+    one, other = direct(Means()), direct(MeansOfFeatures())
+    np.testing.assert_allclose(one.held_out, other.held_out, atol=1e-9)
+    assert one.fitted == other.fitted
+    assert one.note == other.note == ""
+
+
+def test_what_no_member_missed_is_scored_by_the_machine():
+    found = direct(BagOfMeans())
+    np.testing.assert_allclose(found.held_out, MeansOfFeatures().scores(found.machine, X), atol=1e-9)
+    assert np.isfinite(found.held_out).all()
+    assert found.fitted["inverse_temperature"] > 0
+
+
+def test_a_single_group_is_noted():
+    found = direct(Means(), groups=np.zeros(len(Y), int))
+    assert found.note == IN_SAMPLE
+
+
+@pytest.mark.parametrize("strategy", [Means(), MeansOfFeatures(), BagOfMeans()], ids=lambda one: one.name)
+def test_a_store_changes_no_bit(strategy, tmp_path):
+    plain = direct(strategy)
+    for _ in range(2):
+        kept = direct(strategy, store=Store(tmp_path))
+        assert np.array_equal(kept.held_out, plain.held_out)
+    assert list(tmp_path.rglob("*.npz"))
+
+
+@pytest.mark.parametrize("strategy", [Means(), MeansOfFeatures(), BagOfMeans()], ids=lambda one: one.name)
+def test_a_classifier_of_all_labels_at_once(strategy):
+    method = Method(strategy, (Linear(),), PIECES)
+    told = []
+    examples = Examples.of(X, Y, groups=GROUPS)
+    training = train_classifier(examples, "abc", method, progress=lambda *said: told.append(said))
+    classifier = training.classifier
+    assert told == [("training", 0, 1), ("training", 1, 1)]
+    assert (classifier.plan, classifier.n_machines) == (None, 1)
+    P = classifier.posteriors(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert (P.argmax(axis=1) == Y).mean() > 0.8
+    assert np.array_equal(classifier.decide(X), P.argmax(axis=1))
+    assert naive_posteriors(examples, method, training).shape == P.shape
+
+
+def test_labels_weigh_the_same_in_sum():
+    seen = []
+
+    class Watched(MeansOfFeatures):
+        def fit(self, task):
+            seen.append(np.bincount(task.y, weights=task.weights))
+            return super().fit(task)
+
+    kept = np.flatnonzero((Y != 0) | (np.arange(len(Y)) < 4))
+    train_direct(Watched(), Examples.of(X[kept], Y[kept]), 3, Linear(), 1.0, PIECES)
+    np.testing.assert_allclose(seen[0], len(kept) / 3)
+
+
+def test_a_combination_is_fitted_anew():
+    strategy = MeansOfFeatures()
+    machine = FeatureMachine({"means": np.array([X[k == Y].mean(axis=0) for k in range(3)])})
+    classifier = Classifier(("a", "b", "c"), strategy, (machine,), np.full(3, 10), fitted={"inverse_temperature": 0.01})
+    assert recalibrated(classifier, classifier.scores(X), Y).fitted["inverse_temperature"] > 0.05

@@ -1,0 +1,267 @@
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from audioclass.criteria.alignment import Alignment, AlignmentC
+from audioclass.criteria.errors import KFoldError
+from audioclass.criteria.held_out import LeaveGroupOutLogLoss, LeaveOneOutSquaredError
+from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
+from audioclass.kernels.gaussian_scaled import ScaledGaussian
+from audioclass.kernels.linear import Linear
+from audioclass.kernels.polynomial import Polynomial
+from audioclass.parameters import component
+from audioclass.problems import Dichotomy
+from audioclass.searches.gradient import Gradient
+from audioclass.searches.grid import Grid
+from audioclass.searches.lbfgs import LBFGS
+from audioclass.searches.pattern import Pattern
+from audioclass.training.error_factor import joachims_error_factor, null_radius
+from audioclass.training.examples import Examples
+from audioclass.training.objective import CriterionObjective, Problem
+from audioclass.training.refinement import GroupWeightObjective, thin_features
+from audioclass.training.selection import Selection, select
+
+ONE_VS_REST = [Dichotomy((0,), (1, 2)), Dichotomy((1,), (0, 2)), Dichotomy((2,), (0, 1))]
+GAUSSIAN = (Gaussian(),)
+PAIR = [Dichotomy((0,), (1,))]
+
+
+def rings(n=60, seed=0, extra=0):
+    """Three labels as rings around each other: no straight line tells them apart; `extra` features are noise."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    angle = rng.uniform(0, 2 * np.pi, n)
+    radius = y + 0.5 + 0.15 * rng.standard_normal(n)
+    noise = rng.standard_normal((n, extra))
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle), noise]), y
+
+
+def examples(**more):
+    return Examples.of(*rings(**more))
+
+
+def choose(dichotomies=ONE_VS_REST, kernels=GAUSSIAN, C=1.0, given=None, **changes):
+    return select(dichotomies, given or examples(), kernels, C, Selection(**changes))
+
+
+def test_the_default_finds_a_kernel_as_good_as_the_best_of_a_grid():
+    found = choose()[0]
+    best = choose(search=Grid(8))[0]
+    assert found.value <= best.value + 0.01
+    assert len(found.trace) < len(best.trace)
+    assert found.value == min(trial.value for trial in found.trace)
+
+
+def test_dichotomies_over_the_same_rows_share_one_choice_unless_told_otherwise():
+    shared = choose(ONE_VS_REST + PAIR)
+    assert shared[0] is shared[1] is shared[2]
+    assert shared[3] is not shared[0]
+    own = choose(together=False)
+    assert len({(choice.kernel, choice.C) for choice in own}) > 1
+    mean = np.mean([choice.value for choice in own])
+    assert mean <= shared[0].value + 1e-6
+
+
+def test_an_own_choice_is_that_of_the_dichotomy_alone():
+    alone = choose([ONE_VS_REST[1]])[0]
+    together = choose(together=False)[1]
+    assert (alone.kernel, alone.C) == (together.kernel, together.C)
+
+
+@pytest.mark.parametrize("search", [Grid(5), Pattern(), Gradient(), LBFGS()], ids=lambda search: search.name)
+@pytest.mark.parametrize("criterion", [LeaveGroupOutLogLoss(), AlignmentC()], ids=lambda criterion: criterion.name)
+@pytest.mark.parametrize("c_rule", ["searched", "joachims", "fixed"])
+def test_every_search_serves_every_rule(search, criterion, c_rule):
+    found = choose(search=search, criterion=criterion, c_rule=c_rule)[0]
+    expected = {"joachims": joachims_error_factor(found.kernel, examples().statistics.X), "fixed": 1.0}
+    np.testing.assert_allclose(found.C, expected.get(c_rule, found.C))
+    assert ("C" in found.trace[-1].point) == (c_rule == "searched")
+
+
+def test_better_higher_is_climbed_and_shown_as_it_is():
+    found = choose(criterion=AlignmentC(), search=LBFGS(), c_rule="joachims")[0]
+    assert found.value == max(trial.value for trial in found.trace) > 0
+
+
+def test_a_criterion_blind_to_C_gets_the_value_of_joachims():
+    found = choose(criterion=Alignment(), search=Grid(5))[0]
+    np.testing.assert_allclose(found.C, joachims_error_factor(found.kernel, examples().statistics.X))
+    assert found.note == "alignment does not depend on C, Joachims' value is taken"
+
+
+def test_kernels_compete():
+    kernels = (Linear(), Gaussian(), Polynomial())
+    alone = [choose(PAIR, (kernel,))[0].value for kernel in kernels]
+    found = choose(PAIR, kernels)[0]
+    assert found.value == min(alone)
+    assert found.kernel.name == kernels[int(np.argmin(alone))].name != "linear"
+
+
+@component
+class Whimsical:
+    """Fails on kernels of a name."""
+
+    name: ClassVar[str] = "whimsical"
+    better: ClassVar[str] = "lower"
+
+    def value(self, case):
+        if "degree" in case.parameters:
+            raise ValueError("no polynomials, please")
+        return LeaveGroupOutLogLoss().value(case)
+
+
+def test_a_kernel_that_cannot_be_judged_is_noted_and_passed_over():
+    found = choose(kernels=(Polynomial(), Gaussian()), criterion=Whimsical(), search=Grid(3))[0]
+    assert found.kernel.name == "gaussian"
+    assert found.note == "polynomial: no polynomials, please"
+
+
+def test_where_nothing_can_be_judged_the_kernel_is_taken_as_given():
+    found = choose(kernels=(Polynomial(),), criterion=Whimsical(), C=3.0, c_rule="fixed")[0]
+    assert (found.kernel, found.C) == (Polynomial(), 3.0)
+    assert found.note == "nothing could be judged, taken as given: polynomial: no polynomials, please"
+    assert math.isnan(found.value)
+
+
+def test_one_group_of_all_examples_is_noted():
+    X, y = rings()
+    found = choose(given=Examples.of(X, y, groups=np.zeros(60)))[0]
+    assert "one group holds every example" in found.note
+
+
+def test_a_criterion_without_derivatives_is_not_climbed():
+    found = choose(criterion=KFoldError(), search=LBFGS())[0]
+    assert "k_fold_error has no derivatives, which search lbfgs needs" in found.note
+
+
+def test_criteria_that_train_on_folds_work():
+    found = choose(PAIR, criterion=KFoldError(), search=Grid(3), c_rule="fixed", n_folds=3)[0]
+    assert 0 <= found.value < 0.3
+
+
+def test_whole_numbers_stay_whole():
+    found = choose(kernels=(Polynomial(),), search=Grid(3))[0]
+    assert isinstance(found.kernel.degree, int)
+
+
+def test_a_kernel_without_parameters_is_judged_as_it_is():
+    found = choose(PAIR, (Linear(),), c_rule="joachims")[0]
+    assert [dict(trial.point) for trial in found.trace] == [{}]
+
+
+def test_few_rows_are_looked_at_where_there_are_many():
+    sizes = []
+
+    @dataclass(frozen=True)
+    class Counting(LeaveOneOutSquaredError):
+        def value(self, case):
+            sizes.append(len(case.y))
+            return super().value(case)
+
+    choose(criterion=Counting(), search=Grid(2), most_rows=30)
+    assert set(sizes) == {30}
+
+
+def test_progress_and_processes_change_nothing():
+    told = []
+    plan = [Dichotomy((0,), (1,)), Dichotomy((0,), (2,)), Dichotomy((1,), (2,))]
+    quick = Selection(search=Grid(2))
+    one = select(plan, examples(), [Gaussian()], 1.0, quick, progress=lambda *at: told.append(at))
+    two = select(plan, examples(), [Gaussian()], 1.0, quick, jobs=2)
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert [(choice.kernel, choice.C) for choice in one] == [(choice.kernel, choice.C) for choice in two]
+
+
+def test_groups_of_features_get_weights_that_the_criterion_likes_better():
+    given = examples(n=90, extra=4)
+    groups = ("ring", "ring", "noise", "noise", "noise", "noise")
+    plain = choose(given=given)[0]
+    found = choose(given=given, column_groups=groups)[0]
+    assert found.value < plain.value
+    assert found.kernel.factors[0] > 3 * found.kernel.factors[-1]
+
+
+def test_derivatives_by_the_weights_agree_with_differences():
+    X, y = rings(30, extra=2)
+    problem = Problem(X, np.where(y == 0, 1, -1)[:, None], np.ones(30), np.arange(30), 5)
+    judge = GroupWeightObjective(problem, UnscaledGaussian(), 2.0, ("a", "a", "b", "c"), LeaveGroupOutLogLoss())
+    point = {"weight of a": 2.0, "weight of b": 0.5, "weight of c": 1.0, "C": 3.0}
+    slopes, h = judge.gradient(point), 1e-5
+    for name, slope in slopes.items():
+        up, down = (judge.value({**point, name: point[name] + move}) for move in (h, -h))
+        assert slope == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-8)
+    kernel, _ = judge.at(point)
+    np.testing.assert_allclose(kernel.gram(X, X), judge.cases(point)[0].K)
+
+
+def test_features_that_tell_nothing_are_left_out():
+    found = choose(given=shifted(), feature_shares=(0.5, 0.1))[0]
+    assert isinstance(found.kernel, ScaledGaussian)
+    kept = np.flatnonzero(found.kernel.factors)
+    assert {0, 1} <= set(kept)
+    assert len(kept) < 20
+
+
+def shifted():
+    """Twenty features of which the first two alone tell the labels apart."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.standard_normal((60, 20))
+    X[:, 0] += 2 * (y == 0)
+    X[:, 1] += 2 * (y == 1)
+    return Examples.of(X, y)
+
+
+def test_thinned_kernels_keep_the_mean_distance():
+    X, y = rings(30, extra=2)
+    problem = Problem(X, np.where(y == 0, 1, -1)[:, None], np.ones(30), np.arange(30), 5)
+    [thin] = thin_features(problem, UnscaledGaussian(), [0.5])
+    assert (X * thin.factors).var(axis=0).sum() == pytest.approx(X.var(axis=0).sum())
+
+
+def test_joachims_value_moves_the_slope_of_what_follows_it():
+    X, y = rings(30)
+    problem = Problem(X, np.where(y == 0, 1, -1)[:, None], np.ones(30), np.arange(30), 5)
+    judge = CriterionObjective(problem, Gaussian(), AlignmentC(), "joachims", 1.0)
+    judge.climbs = True
+    h = 1e-5
+    difference = (judge.value({"sigma": 0.8 + h}) - judge.value({"sigma": 0.8 - h})) / (2 * h)
+    assert judge.gradient({"sigma": 0.8})["sigma"] == pytest.approx(difference, rel=1e-4)
+
+
+def test_joachims_error_factor_worked_out_by_hand():
+    X = np.array([[3.0, 4.0], [0.0, 1.0]])
+    assert joachims_error_factor(Linear(), X) == pytest.approx(1 / 9)  # (5 + 1) / 2 = 3
+    assert null_radius(Linear(), X) == pytest.approx(25)
+    assert joachims_error_factor(Gaussian(1e-3), X) == pytest.approx(0.5)
+    assert joachims_error_factor(Gaussian(1e3), X) > 1e4
+    with pytest.raises(ValueError, match="every example is at 0"):
+        joachims_error_factor(Linear(), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"c_rule": "joachim"}, "unknown rule for C 'joachim'; did you mean 'joachims'?"),
+        ({"most_rows": 1}, "most_rows=1 must be at least 2"),
+        ({"feature_shares": (0.0,)}, "feature_shares=\\(0.0,\\) must lie above 0"),
+    ],
+)
+def test_wrong_selections_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Selection(**changes)
+
+
+def test_no_kernel_and_wrong_groups_are_refused():
+    with pytest.raises(ValueError, match="no kernel to choose from"):
+        choose(kernels=())
+    with pytest.raises(ValueError, match="1 names of groups for 2 features"):
+        choose(column_groups=("a",))
+
+
+def test_groups_are_not_weighed_without_derivatives():
+    found = choose(PAIR, criterion=KFoldError(), search=Grid(2), c_rule="fixed", column_groups=("a", "b"))[0]
+    assert found.note == "k_fold_error has no derivatives to weigh groups by"

@@ -1,0 +1,137 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from audioclass.classifier.recalibration import recalibrated
+from audioclass.engine.config import Choices
+from audioclass.plugins.manager import plugin_manager
+from audioclass.testing.blobs import blobs
+from audioclass.training.examples import Examples
+from audioclass.training.naive import naive_posteriors
+from audioclass.training.store import Store
+from audioclass.training.train import geometry_of, plan_of, train_classifier
+
+MANAGER = plugin_manager(installed=False)
+LABELS = ("a", "b", "c", "d")
+X, Y = blobs(4, n_each=12, spread=0.6)
+EXAMPLES = Examples.of(X, Y, groups=np.arange(len(Y)) // 2)
+STRATEGIES = ("hybrid_dendrogram", "hybrid_dendrogram:form=weighted", "one_vs_one", "one_vs_rest", "dag")
+
+
+def trained(strategy="one_vs_one", examples=EXAMPLES, store=None, jobs=1, **choices):
+    choices = {"criterion": "fixed", "kernel": "gaussian", **choices}
+    method = Choices(strategy=strategy, **choices).method(MANAGER)
+    return method, train_classifier(examples, LABELS, method, store=store, jobs=jobs)
+
+
+@pytest.mark.parametrize("trainer", ["least_squares", "svm"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_posteriors_of_new_rows_and_held_out_ones(strategy, trainer):
+    _, training = trained(strategy, trainer=trainer)
+    P = training.classifier.posteriors(X)
+    for posteriors in (P, training.held_out):
+        assert posteriors.shape == (len(Y), 4)
+        np.testing.assert_allclose(posteriors.sum(axis=1), 1)
+        assert (posteriors.argmax(axis=1) == Y).mean() > 0.5
+    assert len(training.trained) == training.classifier.n_machines
+    assert training.classifier.decide(X).shape == (len(Y),)
+    assert training.classifier.posteriors(X[:0]).shape == (0, 4)
+
+
+def test_selected_kernels_are_those_of_the_machines():
+    _, training = trained("hybrid_dendrogram", criterion="leave_group_out_log_loss", search="grid:points=3")
+    assert [one.kernel for one in training.selected] == [one.kernel for one in training.trained]
+    assert len(training.selected) == training.classifier.n_machines
+
+
+def test_single_precision_is_near():
+    classifier = trained()[1].classifier
+    assert np.abs(classifier.in_single.posteriors(X.astype(np.float32)) - classifier.posteriors(X)).max() < 1e-3
+    assert classifier.in_single.machines.X.dtype == np.float32
+
+
+def test_a_store_changes_no_bit(tmp_path):
+    plain = trained(trainer="svm")[1]
+    for _ in range(2):
+        kept = trained(trainer="svm", store=Store(tmp_path))[1]
+        assert np.array_equal(kept.held_out, plain.held_out)
+        assert np.array_equal(kept.classifier.posteriors(X), plain.classifier.posteriors(X))
+
+
+def test_another_kernel_is_not_taken_from_the_store(tmp_path):
+    one = trained(store=Store(tmp_path))[1]
+    other = trained(store=Store(tmp_path), kernel="gaussian:sigma=3")[1]
+    assert not np.array_equal(one.held_out, other.held_out)
+
+
+def test_one_label_is_refused():
+    method = Choices(criterion="fixed").method(MANAGER)
+    with pytest.raises(ValueError, match="1 labels, at least 2 are needed"):
+        train_classifier(Examples.of(X, np.zeros(len(Y), int)), ("a",), method)
+
+
+def test_geometry_counts_all_examples(monkeypatch):
+    from audioclass.kernels.gaussian import Gaussian
+    from audioclass.training import train as module
+
+    monkeypatch.setattr(module, "GEOMETRY_ROWS", 8)
+    assert geometry_of(EXAMPLES, Gaussian(), 4).counts.tolist() == [12] * 4
+
+
+def test_a_plan_is_the_strategy_s():
+    method = Choices(strategy="one_vs_one").method(MANAGER)
+    assert len(plan_of(EXAMPLES, LABELS, method).dichotomies) == 6
+
+
+# --- what a split that leaks would claim ----------------------------------------------------------------------------
+
+
+def test_naive_posteriors_know_the_group():
+    """Two copies of each row are a group: a leaking split has seen the twin."""
+    rng = np.random.default_rng(1)
+    rows = np.repeat(rng.normal(size=(24, 8)), 2, axis=0) + 1e-3 * rng.normal(size=(48, 8))
+    examples = Examples.of(rows, np.repeat(np.arange(24) % 4, 2), groups=np.repeat(np.arange(24), 2))
+    with pytest.warns(UserWarning, match="no higher scores"):
+        method, training = trained(examples=examples, trainer="least_squares")
+    naive = naive_posteriors(examples, method, training)
+    assert (naive.argmax(axis=1) == examples.y).mean() > 0.95 > (training.held_out.argmax(axis=1) == examples.y).mean()
+
+
+def test_groups_of_one_are_not_naive():
+    examples = Examples.of(X, Y)
+    method, training = trained(examples=examples)
+    np.testing.assert_allclose(naive_posteriors(examples, method, training), training.held_out)
+
+
+# --- calibration fitted anew ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_same_scores_give_the_same_calibration(strategy):
+    _, training = trained(strategy, trainer="least_squares")
+    scores = np.stack([result.held_out for result in training.trained], axis=1)
+    again = recalibrated(training.classifier, scores, Y)
+    np.testing.assert_allclose(again.combine(scores), training.held_out, atol=1e-6)
+    assert again.machines is training.classifier.machines
+
+
+def test_a_side_without_examples_keeps_its_calibration():
+    _, training = trained()
+    scores = training.classifier.scores(X)
+    known = Y < 2
+    again = recalibrated(training.classifier, scores[known], Y[known])
+    assert again.calibrations[5] == training.classifier.calibrations[5]
+    assert again.calibrations[0] != training.classifier.calibrations[0]
+
+
+def test_a_spoilt_calibration_is_mended():
+    _, training = trained()
+    scores = np.stack([result.held_out for result in training.trained], axis=1)
+    spoilt = replace(
+        training.classifier, calibrations=tuple(dict(one, offset=9.0) for one in training.classifier.calibrations)
+    )
+    losses = [
+        -np.log(c.combine(scores)[np.arange(len(Y)), Y]).mean() for c in (spoilt, recalibrated(spoilt, scores, Y))
+    ]
+    assert losses[1] < 0.5 * losses[0]
