@@ -2,28 +2,43 @@
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = "AUDIOCLASS_DATA"  # the environment variable that stands for --data
 
 
-def options(description: str, write: str | None = None, model: str | None = None) -> argparse.Namespace:
+def options(
+    description: str, *, needs_data: bool = True, write: str | None = None, model: str | None = None
+) -> argparse.Namespace:
     """What every benchmark can be told; `write` says what --write does and `model` is the default of --model, where
-    there are these.
+    there are these. A benchmark that needs data ends here with one line if there is none.
     """
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the real data (default: %(default)s)")
+    if needs_data:
+        default = Path(os.environ[DATA]) if os.environ.get(DATA) else None
+        parser.add_argument("--data", type=Path, default=default, help=f"folder of the real data (default: ${DATA})")
     parser.add_argument("--quick", action="store_true", help="a small part of the work, for a first look")
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
     if write is not None:
         parser.add_argument("--write", action="store_true", help=write)
     if model is not None:
         parser.add_argument("--model", default=model, help="a model file or a shipped one (default: %(default)s)")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if needs_data:
+        _check_data(options.data, parser)
+    return options
+
+
+def _check_data(folder: Path | None, parser: argparse.ArgumentParser) -> None:
+    if folder is None:
+        parser.error(f"no data: --data DIR or the environment variable {DATA} must name their folder")
+    if not folder.is_dir():
+        parser.error(f"{folder}: no such folder; --data or {DATA} must name the folder of the data")
 
 
 def note(text: str) -> None:

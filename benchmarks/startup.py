@@ -24,7 +24,7 @@ def heavy_imports(*arguments: str) -> list[str]:
 
 
 def main() -> None:
-    asked = bench.options(__doc__.splitlines()[0])
+    asked = bench.options(__doc__.splitlines()[0], needs_data=False)
     works = {
         "baseline": ("-c", "import typer, rich"),
         "help": ("-m", "audioclass", "--help"),

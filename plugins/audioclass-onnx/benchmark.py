@@ -46,7 +46,7 @@ def write_network(path: Path) -> None:
 
 
 def main() -> None:
-    asked = bench.options(__doc__.splitlines()[0])
+    asked = bench.options(__doc__.splitlines()[0], needs_data=False)
     n_windows = 32 if asked.quick else 256
     windows = 0.1 * np.random.default_rng(0).standard_normal((n_windows, RATE)).astype(np.float32)
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ RATE = 16000
 
 
 def main() -> None:
-    asked = bench.options(__doc__.splitlines()[0])
+    asked = bench.options(__doc__.splitlines()[0], needs_data=False)
     windows = 0.1 * np.random.default_rng(0).standard_normal((2 if asked.quick else 20, RATE)).astype(np.float32)
     results, rows = {}, [("set", "values", "windows a second", "time over the package's")]
     for embedding in (EGemaps(), Compare()):
