@@ -1,9 +1,13 @@
-"""Models from files: components made by name, every member checked against the others, the golden vectors recomputed."""
+"""Models from files: components made by name, every member checked against the others, the golden vectors recomputed.
+
+Keys and members of first names that are not known are ignored, those of groups that are read as a whole are refused:
+see `saving` for when the schema is raised.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +19,7 @@ from audioclass.classifier.bank import Bank, KernelPart
 from audioclass.classifier.classifier import Classifier, Machines
 from audioclass.classifier.golden import TOLERANCE, Golden
 from audioclass.classifier.model import Memory, Model
-from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.classifier.preprocessing import STATES, Preprocessing
 from audioclass.classifier.saving import FORMAT, SCHEMA, Noted
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import recipe_of
@@ -74,7 +78,7 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker:
     taxonomy.check_labels(labels)
     table = dict(manifest["recipe"])
     recipe = recipe_of(_text(table.pop("name")), table, maker.make, maker.origin)
-    preprocessing = Preprocessing.of_arrays(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
+    preprocessing = _preprocessing(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
     golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
     classifier = _classifier(manifest, arrays, maker, labels)
     memory = _memory(_under(arrays, "memory/"), classifier)
@@ -83,6 +87,12 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker:
     _check_shapes(model)
     check_about(model)
     return model
+
+
+def _preprocessing(normalisation: str, arrays: Mapping[str, np.ndarray]) -> Preprocessing:
+    if normalisation in STATES:  # otherwise the next line says what is known
+        _check_members("preparation", arrays, {"factors", *_names(STATES[normalisation])})
+    return Preprocessing.of_arrays(normalisation, arrays)
 
 
 def _classifier(
@@ -111,8 +121,9 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], mak
         return tuple(FeatureMachine(_under(arrays, f"machines/{number}/")) for number in numbers)
     parts = []
     for number, said in enumerate(manifest["kernels"]):
-        own = _under(arrays, f"bank/{number}/")
-        parts.append(KernelPart(_component(maker, "kernel", said), **own))
+        members = _under(arrays, f"bank/{number}/")
+        _check_members(f"bank/{number}", members, _names(KernelPart) - {"kernel"})
+        parts.append(KernelPart(_component(maker, "kernel", said), **members))
     bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.machines) for part in parts))
     _check_bank(bank)
     return bank
@@ -121,6 +132,7 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], mak
 def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory | None:
     if not arrays:
         return None
+    _check_members("memory", arrays, _names(Memory))
     memory, n_rows, n_labels = Memory(**arrays), classifier.n_support, len(classifier.labels)
     shapes = {name: array.shape[:1] for name, array in arrays.items()}
     if set(shapes.values()) != {(n_rows,)} or memory.held_out.shape[1:] != (classifier.n_machines,):
@@ -178,6 +190,18 @@ def _component(maker: Maker, kind: str, said: Mapping[str, Any] | None) -> Any:
 
 def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _names(group: type[Any]) -> set[str]:
+    return {field.name for field in fields(group)}
+
+
+def _check_members(group: str, arrays: Mapping[str, np.ndarray], names: set[str]) -> None:
+    """A group that is read as a whole has exactly its members: one more would change what the others mean."""
+    for name in sorted(names - set(arrays)):
+        raise ModelError(f"member '{group}/{name}.npy' is missing")
+    for name in sorted(set(arrays) - names):
+        raise ModelError(f"member '{group}/{name[:40]}.npy' is not known to schema {SCHEMA}; pip install -U audioclass")
 
 
 def _text(value: Any) -> str:

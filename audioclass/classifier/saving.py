@@ -1,4 +1,14 @@
-"""Models to files: a manifest of plain values beside named arrays."""
+"""Models to files: a manifest of plain values beside named arrays.
+
+When `SCHEMA` is raised:
+
+- A key of the manifest, or a member under a first name of its own (`notes/times.npy`), that older readers can do without
+  does not raise it: they ignore it, and this reader does without it where an older file has none.
+- Whatever older readers would misread raises it by one: a key or member that means something else than before, one that
+  is gone, or one more member of `preparation/`, `bank/N/` or `memory/`, which are read as a whole.
+- A reader refuses a schema above its own. Every schema that was ever shipped stays readable: `tests/golden` keeps a file
+  of each, and nothing but a new schema adds one.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +26,7 @@ from audioclass.classifier.model import Model
 from audioclass.parameters import parameter_values
 from audioclass.problems import Plan
 
-SCHEMA = 1
+SCHEMA = 1  # raised by the rule above, with a file of the new schema in tests/golden
 FORMAT = "audioclass model"
 SUFFIX = ".audioclass"
 

@@ -1,5 +1,6 @@
 """A model before and after its file: the same posteriors, with less than scikit-learn around."""
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -93,6 +94,41 @@ def test_drift_beyond_rounding_is_refused(trained, tmp_path):
     with pytest.raises(ModelError, match="golden posteriors drift by"):
         load_model(tmp_path / "drifted.audioclass")
     assert load_model(tmp_path / "drifted.audioclass", verify=False).drift() > 0.01
+
+
+def with_more(model_file, path, member, **keys):
+    """A copy with one more member and more keys, as a later version may write it."""
+    with zipfile.ZipFile(model_file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(members["manifest.json"]) | keys
+    members |= {"manifest.json": json.dumps(manifest).encode(), member: members["golden/features.npy"]}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_what_can_be_done_without_is_ignored(trained, model_file, tmp_path):
+    later = with_more(model_file, tmp_path / "later.audioclass", "notes/times.npy", remark={"by": "a later version"})
+    X = trained.labelled.X
+    assert np.array_equal(load_model(later).posteriors_of(X), trained.model.posteriors_of(X))
+
+
+@pytest.mark.parametrize("member", ["preparation/shifts", "bank/0/widths", "memory/times"])
+def test_one_more_member_of_a_group_that_is_read_as_a_whole_is_refused(member, model_file, tmp_path):
+    later = with_more(model_file, tmp_path / "later.audioclass", f"{member}.npy")
+    with pytest.raises(ModelError, match=f"member '{member}.npy' is not known to schema 1; pip install -U audioclass"):
+        load_model(later)
+
+
+def test_a_missing_member_is_named(model_file, tmp_path):
+    path = tmp_path / "cut.audioclass"
+    with zipfile.ZipFile(model_file) as archive, zipfile.ZipFile(path, "w") as cut:
+        for name in archive.namelist():
+            if name != "memory/groups.npy":
+                cut.writestr(name, archive.read(name))
+    with pytest.raises(ModelError, match=r"cut\.audioclass: member 'memory/groups\.npy' is missing"):
+        load_model(path)
 
 
 def test_a_model_that_is_not_there_is_one_line(tmp_path):

@@ -1,11 +1,14 @@
 """A model written by an earlier version is read by this one, and says what it said."""
 
+import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from trained import write_corpus
 
+from audioclass.classifier.saving import SCHEMA
 from audioclass.engine.evaluating import evaluate_model
 from audioclass.engine.models import load_model
 
@@ -27,6 +30,14 @@ def kept():
 
 def test_the_file_is_small():
     assert sum(path.stat().st_size for path in GOLDEN.glob("small.*")) < 200_000
+
+
+def test_every_schema_that_was_shipped_has_its_file():
+    schemas = []
+    for path in GOLDEN.glob("*.audioclass"):
+        with zipfile.ZipFile(path) as archive:
+            schemas.append(json.loads(archive.read("manifest.json"))["schema"])
+    assert sorted(schemas) == list(range(1, SCHEMA + 1))
 
 
 def test_features_give_the_posteriors_that_they_gave(model, kept):
