@@ -2,12 +2,12 @@
 
 When `SCHEMA` is raised:
 
-- A key of the manifest, or a member under a first name of its own (`notes/times.npy`), that older readers can do without
-  does not raise it: they ignore it, and this reader does without it where an older file has none.
-- Whatever older readers would misread raises it by one: a key or member that means something else than before, one that
-  is gone, or one more member of `preparation/`, `bank/N/` or `memory/`, which are read as a whole.
-- A reader refuses a schema above its own. Every schema that was ever shipped stays readable: `tests/golden` keeps a file
-  of each, and nothing but a new schema adds one.
+- A key of the manifest, or a member under a first name of its own (`notes/times.npy`), that older readers can do
+  without does not raise it: they ignore it, and this reader does without it where an older file has none.
+- Whatever older readers would misread raises it by one: a key or member that means something else than before, one
+  that is gone, or one more member of `preparation/`, `bank/N/` or `memory/`, which are read as a whole.
+- A reader refuses a schema above its own. Every schema that was ever shipped stays readable: `tests/golden` keeps a
+  file of each, and nothing but a new schema adds one.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+from attributions import MODEL, write_sources
 from clips import write_clips
 from materials import gather
 from packages import read_packages
 from plan import plan
 
 HERE = Path(__file__).resolve().parent
-MODEL = HERE.parents[1] / "audioclass" / "models" / "broadcast.audioclass"
 
 
 def main() -> None:
@@ -36,6 +36,7 @@ def main() -> None:
         from training import train_model
 
         train_model(options.work / "corpus", options.output, options.work / "cache", options.jobs)
+        write_sources(options.output, with_esc10=options.esc10 is not None)
         done(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB")
 
 
