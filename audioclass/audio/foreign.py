@@ -118,8 +118,10 @@ def _plain_line(errors: bytes) -> str:
 def _av_sound(file: BinaryIO, stack: ExitStack) -> Sound:
     import av
 
+    # Tags in another encoding must do no harm; from PyAV 19 on they never do, and the argument is gone.
+    tolerant: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
     try:
-        container = stack.enter_context(av.open(file, metadata_errors="replace"))
+        container = stack.enter_context(av.open(file, **tolerant))
     except av.FFmpegError as error:
         raise Unreadable(f"PyAV says: {error.strerror}") from error
     if not container.streams.audio:
