@@ -41,12 +41,12 @@ class Environment:
         return self.run("audioclass", *arguments, **variables)
 
 
-def make_environment(folder: Path) -> Environment:
-    """A new environment with audioclass installed from this repository."""
+def make_environment(folder: Path, source: Path = REPOSITORY) -> Environment:
+    """A new environment with audioclass installed from this repository, or from another source tree."""
     venv.create(folder, with_pip=True)
     environment = Environment(folder)
     own = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
     shared = sysconfig.get_path("purelib")
     Path(own, "shared.pth").write_text(f"import site; site.addsitedir({shared!r})\n")
-    environment.install(REPOSITORY)
+    environment.install(source)
     return environment
