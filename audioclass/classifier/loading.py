@@ -29,7 +29,7 @@ from audioclass.taxonomy import Taxonomy
 
 @dataclass(frozen=True)
 class Maker:
-    """How names become components: `make(kind, name, parameters)`; `origin(kind, name)` is a distribution and version."""
+    """How names become components: `make(kind, name, parameters)`; `origin(kind, name)`: a distribution and version."""
 
     make: Callable[[str, str, Mapping[str, Any]], Any]
     origin: Callable[[str, str], str]
