@@ -126,9 +126,8 @@ def costs(path: Path, rounds: int) -> tuple[dict[str, float], list[tuple]]:
     ratios, rows = {}, []
     for name, seconds in taken.items():
         ratios[f"{name}_over_floor"] = seconds["ratio"]
-        for who in ("floor", "ours", "librosa"):
-            if who in seconds:
-                rows.append((name, who, audio / seconds[who], seconds[who] / seconds["floor"]))
+        who_ran = [who for who in ("floor", "ours", "librosa") if who in seconds]
+        rows += [(name, who, audio / seconds[who], seconds[who] / seconds["floor"]) for who in who_ran]
         if "librosa" in seconds:
             ratios[f"librosa_over_{name}"] = seconds["librosa"] / seconds["ours"]
     for other, seconds in others.items():
