@@ -10,7 +10,7 @@ import audioclass
 
 ROOT = Path(audioclass.__file__).parent
 ROOMS = {
-    "descriptors", "pooling", "kernels", "trainers", "calibrators", "strategies", "criteria", "searches",
+    "descriptors", "embeddings", "pooling", "kernels", "trainers", "calibrators", "strategies", "criteria", "searches",
     "smoothers", "formats", "corpora",
 }  # fmt: skip
 TABLE = (
@@ -35,6 +35,7 @@ THIRD_PARTIES = {
     "plugins": {"pluggy"},
     "audio": {"soundfile", "soxr", "av"},
     "descriptors": {"scipy", "librosa"},
+    "embeddings": {"librosa"},
     "pooling": {"scipy"},
     "trainers": {"sklearn", "scipy"},
     "evaluation": {"scipy"},

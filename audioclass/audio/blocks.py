@@ -83,15 +83,16 @@ def _mono(arrays: Iterable[np.ndarray], channel: Channel) -> Iterator[np.ndarray
     return (_mean(array) if channel == "mix" else array[:, channel] for array in arrays)
 
 
-def _at_rate(arrays: Iterable[np.ndarray], in_rate: int, out_rate: int) -> Iterable[np.ndarray]:
-    return arrays if in_rate == out_rate else _resample(regroup(arrays, RESAMPLED_AT_ONCE), in_rate, out_rate)
+def _at_rate(arrays: Iterable[np.ndarray], in_rate: int, out_rate: int) -> Iterator[np.ndarray]:
+    return iter(arrays) if in_rate == out_rate else _resample(regroup(arrays, RESAMPLED_AT_ONCE), in_rate, out_rate)
 
 
 def regroup(arrays: Iterable[np.ndarray], length: int) -> Iterator[np.ndarray]:
     """The same rows in arrays of `length`, the last one shorter; empty ones are left out."""
     if length < 1:
         raise ValueError(f"length={length} must be positive")
-    held, n_held = [], 0
+    held: list[np.ndarray] = []
+    n_held = 0
     for array in arrays:
         begin = 0
         while (end := begin + length - n_held) <= len(array):

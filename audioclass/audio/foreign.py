@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -51,24 +51,26 @@ def ffmpeg_sound(url: str, stdin: int, stack: ExitStack) -> Sound:
     command = ("ffmpeg", "-nostdin", "-xerror", *LOCAL_ONLY, "-i", url, *track)
     process = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=errors)
     stack.callback(_end, process)
-    sound = plain_sound(Source(process.stdout))
+    sound = plain_sound(Source(cast(BinaryIO, process.stdout)))
     if sound is None:
         process.wait()
         raise Unreadable(_last_line(errors))
     return Sound(sound.sample_rate, sound.channels, None, _until_exit(sound.arrays, process, errors))
 
 
-def _until_exit(arrays: Iterator[np.ndarray], process: subprocess.Popen, errors: BinaryIO) -> Iterator[np.ndarray]:
+def _until_exit(
+    arrays: Iterator[np.ndarray], process: subprocess.Popen[bytes], errors: BinaryIO
+) -> Iterator[np.ndarray]:
     yield from arrays
     failed = process.wait() != 0
-    said = _last_line(errors)
-    if failed or said.endswith("prematurely"):  # what it says of a Matroska file that was cut, and calls a success
-        raise Unreadable(said)
+    reason = _last_line(errors)
+    if failed or reason.endswith("prematurely"):  # what it says of a Matroska file that was cut, and calls a success
+        raise Unreadable(reason)
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    process.stdout.close()
+    cast(BinaryIO, process.stdout).close()
     process.wait()
 
 
@@ -81,12 +83,12 @@ def _probed_seconds(path: Path) -> float | None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode != 0:
         raise Unreadable(_plain_line(done.stderr))
-    found = json.loads(done.stdout)
-    tracks = [track for track in found["streams"] if track["codec_type"] == "audio"]
+    probed = json.loads(done.stdout)
+    tracks = [track for track in probed["streams"] if track["codec_type"] == "audio"]
     if not tracks:
         raise Unreadable(NO_TRACK)
-    whole = found["format"].get("duration") if len(found["streams"]) == 1 else None
-    return _stated_seconds(found["format"]["format_name"], tracks[0].get("duration") or whole)
+    whole = probed["format"].get("duration") if len(probed["streams"]) == 1 else None
+    return _stated_seconds(probed["format"]["format_name"], tracks[0].get("duration") or whole)
 
 
 def _stated_seconds(container: str, seconds: Any) -> float | None:
@@ -111,8 +113,8 @@ def _last_line(errors: BinaryIO) -> str:
 def _plain_line(errors: bytes) -> str:
     """The last thing that ffmpeg said, without the address and the name before it."""
     lines = errors.decode(errors="replace").strip().splitlines()
-    said = re.sub(r"^\[[^\]]*\] ", "", lines[-1]) if lines else "nothing"
-    return f"ffmpeg says: {said.rpartition(': ')[2].rstrip('.')}"
+    line = re.sub(r"^\[[^\]]*\] ", "", lines[-1]) if lines else "nothing"
+    return f"ffmpeg says: {line.rpartition(': ')[2].rstrip('.')}"
 
 
 def _av_sound(file: BinaryIO, stack: ExitStack) -> Sound:
@@ -121,7 +123,7 @@ def _av_sound(file: BinaryIO, stack: ExitStack) -> Sound:
     # Tags in another encoding must do no harm; from PyAV 19 on they never do, and the argument is gone.
     tolerant: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
     try:
-        container = stack.enter_context(av.open(file, **tolerant))
+        container = stack.enter_context(av.open(file, "r", **tolerant))
     except av.FFmpegError as error:
         raise Unreadable(f"PyAV says: {error.strerror}") from error
     if not container.streams.audio:
@@ -129,9 +131,9 @@ def _av_sound(file: BinaryIO, stack: ExitStack) -> Sound:
     track = container.streams.audio[0]
     if track.codec_context is None:
         raise Unreadable("PyAV says: no decoder for the first audio track")
-    seconds = None
-    if track.duration:
-        seconds = track.duration * track.time_base
+    seconds: float | None = None
+    if track.duration and track.time_base:
+        seconds = float(track.duration * track.time_base)
     elif len(container.streams) == 1 and container.duration:
         seconds = container.duration / av.time_base
     sound = Sound(track.rate, track.channels, None, _av_arrays(container, track))
@@ -150,5 +152,5 @@ def _av_arrays(container: Any, track: Any) -> Iterator[np.ndarray]:
         raise Unreadable(f"PyAV says: {error.strerror}") from error
 
 
-def _packed(frames: list, channels: int) -> Iterator[np.ndarray]:
+def _packed(frames: list[Any], channels: int) -> Iterator[np.ndarray]:
     return (frame.to_ndarray().reshape(-1, channels) for frame in frames)

@@ -21,7 +21,7 @@ OTHER_DECODER = (1, 4)  # error codes: the format, or the encoding in it, is not
 UNKNOWN_LENGTH = 1 << 62
 
 
-class _Forward(soundfile.SoundFile):
+class _Forward(soundfile.SoundFile):  # type: ignore[misc]  # soundfile states no types
     """Reads on without seeking to where it already is, which damaged files do not survive."""
 
     def seekable(self) -> bool:
@@ -100,5 +100,5 @@ def _read_mpeg(sound: soundfile.SoundFile, reader: int) -> Iterator[np.ndarray]:
 
 
 def _unreadable(error: soundfile.LibsndfileError) -> Unreadable:
-    said = error.error_string.removeprefix("Error : ").rstrip(".")
-    return Unreadable(f"libsndfile says: {said}")
+    reason = error.error_string.removeprefix("Error : ").rstrip(".")
+    return Unreadable(f"libsndfile says: {reason}")

@@ -82,13 +82,13 @@ def _wav_sound(source: Source) -> Sound | None:
     form = None
     for name, size in _chunks(source):
         if name == b"fmt ":
-            form = _wav_form(source.take(min(size, 40)))
+            form = _wav_form(source.take(40 if size is None else min(size, 40)))
             if form is None:
                 return None
             source.forget()
         if name in (b"data", b"SSND"):
             return form and _sound(source, *form, size)
-        if form is None and source.offset + size > LONGEST_HEAD:
+        if form is None and source.offset + (size or 0) > LONGEST_HEAD:
             return None
     if form is None:
         return None
@@ -107,13 +107,14 @@ def _chunks(source: Source) -> Iterator[tuple[bytes, int | None]]:
         name = header[:4] if header[4 : layout.name_length] in (b"", _W64_TAIL) else b""
         size = _size(header, layout) - layout.counted
         end = source.offset + size + -size % layout.alignment
+        stated: int | None = size
         if name == b"ds64":
             long_size = struct.unpack("<Q", source.take(16)[8:].ljust(8, b"\0"))[0]
         if name == b"data":
             size = long_size if size == 0xFFFFFFFF and long_size else size
             nothing = size == 0 and _stated(whole) and whole > source.offset  # a length that counts what follows
-            size = 0 if nothing else _stated(size)
-        yield name, size
+            stated = 0 if nothing else _stated(size)
+        yield name, stated
         source.skip(end - source.offset)
 
 
@@ -126,7 +127,8 @@ def _layout(head: bytes) -> _Layout | None:
 
 
 def _size(header: bytes, layout: _Layout) -> int:
-    return struct.unpack_from(layout.size_type, header, layout.name_length)[0]
+    (size,) = struct.unpack_from(layout.size_type, header, layout.name_length)
+    return int(size)
 
 
 def _wav_form(chunk: bytes) -> tuple[int, int, str] | None:

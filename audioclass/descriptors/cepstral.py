@@ -33,7 +33,7 @@ class Mfcc:
     def frames(self, spectra: Spectra) -> np.ndarray:
         """scipy's transform, type II."""
         levels = spectra.log_mel(self.bands, self.lowest)
-        return scipy.fft.dct(levels, norm="ortho", axis=1)[:, : self.coefficients]
+        return np.asarray(scipy.fft.dct(levels, norm="ortho", axis=1)[:, : self.coefficients])
 
 
 @hookimpl

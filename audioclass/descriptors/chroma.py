@@ -27,7 +27,7 @@ class Chroma:
 
     def frames(self, spectra: Spectra) -> np.ndarray:
         """c_j / Σc, c_j the power of the bins weighted by their distance to class j."""
-        return spectra.chroma / (spectra.chroma.sum(axis=1, keepdims=True) + TINY)
+        return np.asarray(spectra.chroma / (spectra.chroma.sum(axis=1, keepdims=True) + TINY))
 
 
 @hookimpl

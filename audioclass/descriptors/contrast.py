@@ -33,7 +33,7 @@ class Contrast:
         """Mel bands are sorted within each region: mel regions are few, bins would be many."""
         levels = spectra.log_mel(self.bands, self.lowest)
         ranked = np.sort(levels.reshape(len(levels), self.bands // self.together, self.together), axis=2)
-        return (ranked[:, :, -1] + ranked[:, :, -2] - ranked[:, :, 0] - ranked[:, :, 1]) * np.float32(0.5)
+        return np.asarray((ranked[:, :, -1] + ranked[:, :, -2] - ranked[:, :, 0] - ranked[:, :, 1]) * np.float32(0.5))
 
 
 @hookimpl

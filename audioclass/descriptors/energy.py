@@ -60,12 +60,12 @@ def _energy_weights(framing: Framing) -> np.ndarray:
     weights = np.full((n // 2 + 1, 1), 2.0)
     weights[0] = 1
     weights[-1] = 2 if n % 2 else 1
-    return (weights / (n * (hann(n).astype(float) ** 2).sum())).astype(np.float32)
+    return np.asarray((weights / (n * (hann(n).astype(float) ** 2).sum())).astype(np.float32))
 
 
 @cache
 def _loudness_weights(framing: Framing) -> np.ndarray:
-    return (_energy_weights(framing) * a_weighting(bin_frequencies(framing))[:, None]).astype(np.float32)
+    return np.asarray((_energy_weights(framing) * a_weighting(bin_frequencies(framing))[:, None]).astype(np.float32))
 
 
 @hookimpl

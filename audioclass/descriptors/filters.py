@@ -36,13 +36,13 @@ def to_mel(hertz: np.ndarray | float) -> np.ndarray:
     """Slaney's mel scale: 200/3 Hz a mel up to 1 kHz, then 27 mels for a factor of 6.4."""
     hertz = np.asarray(hertz, dtype=float)
     above = np.log(np.maximum(hertz, LINEAR_UP_TO) / LINEAR_UP_TO) * MELS_PER_E_FOLD
-    return np.minimum(hertz, LINEAR_UP_TO) * MELS_PER_HERTZ + above
+    return np.asarray(np.minimum(hertz, LINEAR_UP_TO) * MELS_PER_HERTZ + above)
 
 
 def from_mel(mel: np.ndarray) -> np.ndarray:
     """The inverse of `to_mel`."""
     edge = LINEAR_UP_TO * MELS_PER_HERTZ
-    return np.minimum(mel, edge) / MELS_PER_HERTZ * np.exp(np.maximum(mel - edge, 0) / MELS_PER_E_FOLD)
+    return np.asarray(np.minimum(mel, edge) / MELS_PER_HERTZ * np.exp(np.maximum(mel - edge, 0) / MELS_PER_E_FOLD))
 
 
 @cache
@@ -61,7 +61,7 @@ def mel_matrix(framing: Framing, bands: int, lowest: float) -> np.ndarray:
     weights = np.maximum(0, np.minimum(rising, falling)) * 2 / (edges[2:] - edges[:-2])
     for band in np.flatnonzero(~weights.any(axis=0)):
         weights[np.abs(hertz[:, 0] - edges[band + 1]).argmin(), band] = 2 / (edges[band + 2] - edges[band])
-    return weights.astype(np.float32)
+    return np.asarray(weights.astype(np.float32))
 
 
 @cache
@@ -112,4 +112,4 @@ def chroma_matrix(framing: Framing, lowest: float = 200.0, highest: float = 4000
     distance = (semitones[:, None] - np.arange(12) + 6) % 12 - 6
     weights = np.exp(-0.5 * (2 * distance / width[:, None]) ** 2)
     weights /= np.sqrt((weights**2).sum(axis=1, keepdims=True))
-    return (weights * used[:, None]).astype(np.float32)
+    return np.asarray((weights * used[:, None]).astype(np.float32))

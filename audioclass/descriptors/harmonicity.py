@@ -51,7 +51,7 @@ def _summit(before: np.ndarray, at: np.ndarray, after: np.ndarray) -> np.ndarray
     """Where the parabola through three neighbours is highest, from −½ to ½; 0 where they form no peak."""
     bend = 2 * at - before - after
     shift = np.divide(after - before, 2 * bend, out=np.zeros_like(at), where=bend > 0)
-    return np.clip(shift, -0.5, 0.5)
+    return np.asarray(np.clip(shift, -0.5, 0.5))
 
 
 @hookimpl

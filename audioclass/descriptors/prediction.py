@@ -78,7 +78,7 @@ def _angles(palindrome: np.ndarray) -> np.ndarray:
     """Angles of the roots on the upper half circle: a palindrome of degree 2m is a series of m + 1 cosines."""
     m = palindrome.shape[1] // 2
     cosine_series = np.concatenate([palindrome[:, m : m + 1], 2 * palindrome[:, m + 1 :]], axis=1)
-    return np.arccos(np.clip(_chebyshev_roots(cosine_series), -1, 1))
+    return np.asarray(np.arccos(np.clip(_chebyshev_roots(cosine_series), -1, 1)))
 
 
 def _chebyshev_roots(series: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ def _chebyshev_roots(series: np.ndarray) -> np.ndarray:
     m = series.shape[1] - 1
     companion = np.zeros((len(series), m, m))
     if m == 1:
-        return -series[:, :1] / series[:, 1:]
+        return np.asarray(-series[:, :1] / series[:, 1:])
     companion[:, 0, 1] = 1
     for row in range(1, m):
         companion[:, row, row - 1] = 0.5

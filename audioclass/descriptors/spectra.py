@@ -42,12 +42,13 @@ class Spectra:
     @cached_property
     def frequencies(self) -> np.ndarray:
         """(n_bins,), in hertz."""
-        return scipy.fft.rfftfreq(self.framing.frame_length, 1 / self.framing.sample_rate).astype(np.float32)
+        hertz = scipy.fft.rfftfreq(self.framing.frame_length, 1 / self.framing.sample_rate)
+        return np.asarray(hertz, np.float32)
 
     @cached_property
     def spectrum(self) -> np.ndarray:
         """(n_frames, n_bins), complex64, of the frames under a periodic Hann window."""
-        return scipy.fft.rfft(self.frames * hann(self.framing.frame_length), axis=1)
+        return np.asarray(scipy.fft.rfft(self.frames * hann(self.framing.frame_length), axis=1))
 
     @cached_property
     def power(self) -> np.ndarray:
@@ -59,7 +60,7 @@ class Spectra:
     @cached_property
     def magnitude(self) -> np.ndarray:
         """(n_frames, n_bins), |spectrum|."""
-        return np.sqrt(self.power)
+        return np.asarray(np.sqrt(self.power))
 
     @cached_property
     def log_power(self) -> np.ndarray:
@@ -70,7 +71,7 @@ class Spectra:
     @cached_property
     def total_power(self) -> np.ndarray:
         """(n_frames, 1), the sum of the power over all bins."""
-        return self.power.sum(axis=1, keepdims=True)
+        return np.asarray(self.power.sum(axis=1, keepdims=True))
 
     @cached_property
     def cumulated(self) -> np.ndarray:
@@ -80,7 +81,7 @@ class Spectra:
     @cached_property
     def chroma(self) -> np.ndarray:
         """(n_frames, 12), power of each pitch class from C to B."""
-        return self.power @ chroma_matrix(self.framing)
+        return np.asarray(self.power @ chroma_matrix(self.framing))
 
     @cached_property
     def autocorrelation(self) -> np.ndarray:
@@ -91,7 +92,7 @@ class Spectra:
         lags = scipy.fft.irfft(self.power[:, : self._voiced_bins + 1], axis=1)[:, : self._voiced_bins]
         lags = lags / (lags[:, :1] + TINY)
         lags *= _window_bias(self.framing.frame_length, self._voiced_bins)
-        return lags
+        return np.asarray(lags)
 
     @property
     def lag_rate(self) -> float:
@@ -147,6 +148,7 @@ def _multiply(power: np.ndarray, band: Band, out: np.ndarray) -> None:
 def _window_bias(frame_length: int, n_lags: int) -> np.ndarray:
     """The inverse of the window's own autocorrelation at each lag, at most 10."""
     window = hann(frame_length).astype(float)
-    own = np.fft.irfft(np.abs(np.fft.rfft(window, 2 * frame_length)) ** 2)[:frame_length]
+    correlation = np.fft.irfft(np.abs(np.fft.rfft(window, 2 * frame_length)) ** 2)[:frame_length]
     lags = np.arange(n_lags) * frame_length / (2 * n_lags)
-    return (1 / np.maximum(np.interp(lags, np.arange(frame_length), own / own[0]), 0.1)).astype(np.float32)
+    bias = np.interp(lags, np.arange(frame_length), correlation / correlation[0])
+    return np.asarray(1 / np.maximum(bias, 0.1), np.float32)

@@ -81,7 +81,7 @@ class RollOff:
         """The first bin k at which Σ_{i≤k}|X_i|² ≥ part · Σ|X|²."""
         total = spectra.cumulated[:, -1:]
         bins = [(spectra.cumulated >= np.float32(part) * total).argmax(axis=1) for part in self.parts]
-        return np.log2(1 + np.stack(bins, axis=1)).astype(np.float32)
+        return np.asarray(np.log2(1 + np.stack(bins, axis=1)).astype(np.float32))
 
 
 @component
@@ -154,7 +154,7 @@ class Irregularity:
     def frames(self, spectra: Spectra) -> np.ndarray:
         """Differences of neighbouring bins; 0 in digital silence."""
         change = np.diff(spectra.magnitude, axis=1)
-        return np.einsum("ij,ij->i", change, change)[:, None] / (spectra.total_power + TINY)
+        return np.asarray(np.einsum("ij,ij->i", change, change)[:, None] / (spectra.total_power + TINY))
 
 
 def _octave_names(what: str, framing: Framing) -> list[str]:

@@ -30,7 +30,7 @@ class ZeroCrossings:
         negative = spectra.samples < 0
         changes = np.concatenate([[0], np.cumsum(negative[1:] != negative[:-1])])
         first = np.arange(spectra.n_frames) * spectra.framing.hop_length
-        return ((changes[first + length - 1] - changes[first]) / (length - 1)).astype(np.float32)[:, None]
+        return np.asarray(((changes[first + length - 1] - changes[first]) / (length - 1)).astype(np.float32)[:, None])
 
 
 @hookimpl

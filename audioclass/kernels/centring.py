@@ -21,7 +21,7 @@ class Centring:
 
     def centre(self, K: np.ndarray) -> np.ndarray:
         """Rows (m, n) against the training examples: K(t,j) − mean_i K(i,j) − mean_i K(t,i) + mean K."""
-        return K - self.column_means - K.mean(axis=1, keepdims=True) + self.mean
+        return np.asarray(K - self.column_means - K.mean(axis=1, keepdims=True) + self.mean)
 
 
 def centre_gram(K: np.ndarray) -> np.ndarray:

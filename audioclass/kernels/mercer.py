@@ -43,7 +43,7 @@ def repair_gram(K: np.ndarray, how: str) -> np.ndarray:
         raise unknown_name("repair", how, REPAIRS)
     K = _square(K)
     eigenvalues, vectors = np.linalg.eigh((K + K.T) / 2)
-    return (vectors * REPAIRS[how](eigenvalues)) @ vectors.T
+    return np.asarray((vectors * REPAIRS[how](eigenvalues)) @ vectors.T)
 
 
 def _square(K: np.ndarray) -> np.ndarray:

@@ -23,7 +23,7 @@ class CepstralStatistics:
 
     name: ClassVar[str] = "cepstral_statistics"
     coefficients: int = parameter(20, low=1, high=128, help="how many cepstral coefficients")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each coefficient and derivative with the name of the statistic."""
@@ -44,7 +44,7 @@ class CepstralCovariance:
 
     name: ClassVar[str] = "cepstral_covariance"
     coefficients: int = parameter(20, low=1, high=64, help="how many cepstral coefficients")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Pairs of coefficients, for the cepstra and for their derivatives."""
@@ -66,7 +66,7 @@ class CepstralSlices:
     slices: int = parameter(5, low=1, high=64, help="how many slices of time")
     derivatives: bool = parameter(True, help="whether the first derivatives are kept too")
     normalised: bool = parameter(False, help="whether each coefficient first gets mean 0 and deviation 1")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
     active: float = parameter(30.0, above=0.0, help="decibels below the loudest at which sound begins and ends")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
@@ -102,7 +102,7 @@ class TemporalShape:
     name: ClassVar[str] = "temporal_shape"
     coefficients: int = parameter(8, low=1, high=128, help="how many cepstral coefficients")
     terms: int = parameter(6, low=1, high=64, help="how many terms of the transform over time, from the first on")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each coefficient with the number of the term."""
@@ -117,9 +117,9 @@ class TemporalShape:
 
 
 def _cepstra(windows: np.ndarray, coefficients: int, depth: float) -> np.ndarray:
-    found = tracks.cepstra(tracks.level_free(windows, depth), coefficients)
-    missing = coefficients - found.shape[2]
-    return np.pad(found, ((0, 0), (0, 0), (0, missing))) if missing else found
+    values = tracks.cepstra(tracks.level_free(windows, depth), coefficients)
+    missing = coefficients - values.shape[2]
+    return np.pad(values, ((0, 0), (0, 0), (0, missing))) if missing else values
 
 
 def _sounding(window: np.ndarray, depth: float, active: float) -> np.ndarray:
@@ -137,7 +137,7 @@ def _log_covariance(values: np.ndarray) -> np.ndarray:
     eigenvalues, vectors = np.linalg.eigh(covariance + np.eye(size) * (SHRINKAGE * variance + 1e-6))
     logarithm = (vectors * np.log(eigenvalues)[:, None, :]) @ vectors.transpose(0, 2, 1)
     i, j = np.triu_indices(size)
-    return (logarithm[:, i, j] * np.where(i == j, 1, np.sqrt(2))).astype(np.float32)
+    return np.asarray((logarithm[:, i, j] * np.where(i == j, 1, np.sqrt(2))).astype(np.float32))
 
 
 @hookimpl

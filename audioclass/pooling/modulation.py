@@ -28,7 +28,7 @@ class ModulationSpectrum:
     rates: int = parameter(10, low=1, high=64, help="bands of modulation frequency")
     slowest: float = parameter(0.5, above=0.0, help="lower edge of the first, in hertz")
     fastest: float = parameter(50.0, above=0.0, help="upper edge of the last, in hertz, at most half the frame rate")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each band with the number of the modulation band."""
@@ -47,7 +47,7 @@ class FourHertz:
 
     name: ClassVar[str] = "four_hertz"
     bands: int = parameter(8, low=1, high=512, help="bands of frequency, merged from the descriptor's")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """One for each band."""
@@ -68,7 +68,7 @@ class Rhythm:
     rates: int = parameter(20, low=1, high=64, help="bands of modulation frequency from 0.5 to 50 Hz")
     lags: int = parameter(24, low=1, high=128, help="log-spaced lags of the autocorrelation")
     longest: float = parameter(2.0, above=0.0, help="longest lag, in seconds")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
     envelopes: ClassVar[tuple[str, ...]] = ("whole", "quarter0", "quarter1", "quarter2", "quarter3")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
@@ -108,8 +108,8 @@ def _autocorrelations(envelopes: np.ndarray, lags: np.ndarray) -> np.ndarray:
     moving = tracks.centred(envelopes)[0].transpose(0, 2, 1)
     size = scipy.fft.next_fast_len(moving.shape[2] + int(lags[-1]) + 1, real=True)
     spectrum = scipy.fft.rfft(moving, size, axis=2)
-    found = scipy.fft.irfft(spectrum.real**2 + spectrum.imag**2, size, axis=2)
-    return found[:, :, lags] / (found[:, :, :1] + np.float32(1e-3))
+    correlations = scipy.fft.irfft(spectrum.real**2 + spectrum.imag**2, size, axis=2)
+    return np.asarray(correlations[:, :, lags] / (correlations[:, :, :1] + np.float32(1e-3)))
 
 
 @hookimpl

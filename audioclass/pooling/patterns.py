@@ -21,7 +21,7 @@ class OnsetStatistics:
 
     name: ClassVar[str] = "onset_statistics"
     bands: int = parameter(32, low=1, high=512, help="bands of frequency, merged from the descriptor's")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
     statistics: ClassVar[tuple[str, ...]] = (
         "change", "deviation", "skewness", "kurtosis", "rise_mean", "rise_deviation", "fastest_rise", "fastest_fall",
     )  # fmt: skip
@@ -34,8 +34,8 @@ class OnsetStatistics:
         """Of half the difference between the frame after and the frame before."""
         change = tracks.derivative(tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands), reach=1)
         rise = np.maximum(change, 0)
-        found = [np.abs(change).mean(axis=1), *tracks.moments(change, 4)[1:], *tracks.moments(rise, 2)]
-        return np.concatenate([*found, change.max(axis=1), change.min(axis=1)], axis=1)
+        pooled = [np.abs(change).mean(axis=1), *tracks.moments(change, 4)[1:], *tracks.moments(rise, 2)]
+        return np.concatenate([*pooled, change.max(axis=1), change.min(axis=1)], axis=1)
 
 
 @component
@@ -50,12 +50,12 @@ class Ripples:
     frames: int = parameter(64, low=8, high=1024, help="length of a patch, in frames; half of it is the hop")
     densities: int = parameter(12, low=1, high=256, help="how many ripple densities, from none on")
     rates: int = parameter(8, low=2, high=64, help="how many edges of log-spaced rates")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Rates, falling and rising, with the number of the ripple density."""
-        ways = ["still" if not first else f"{way}{first}" for first, _, way in self._rates()]
-        return [f"ripple_{way}_{i}" for way in ways for i in range(self._densities(len(columns)))]
+        rates = ["still" if not first else f"{direction}{first}" for first, _, direction in self._rates()]
+        return [f"ripple_{rate}_{i}" for rate in rates for i in range(self._densities(len(columns)))]
 
     def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
         """A window shorter than a patch is continued by its mean spectrum."""
@@ -76,17 +76,17 @@ class Ripples:
         patches = (views - views.mean(axis=(2, 3), keepdims=True)) * taper
         over_bands = scipy.fft.rfft(patches, axis=2)[:, :, : self._densities(levels.shape[2])]
         both = scipy.fft.fft(over_bands.transpose(0, 1, 3, 2), axis=2)
-        return both.real**2 + both.imag**2
+        return np.asarray(both.real**2 + both.imag**2)
 
-    def _between(self, power: np.ndarray, first: int, last: int, way: str) -> np.ndarray:
-        low, high = (first, last) if way == "falling" else (self.frames - last + 1, self.frames - first + 1)
+    def _between(self, power: np.ndarray, first: int, last: int, direction: str) -> np.ndarray:
+        low, high = (first, last) if direction == "falling" else (self.frames - last + 1, self.frames - first + 1)
         return power[:, :, low:high]
 
     def _rates(self) -> list[tuple[int, int, str]]:
-        """First and last bin of each rate, with its way; the slowest holds what does not move."""
+        """First and last bin of each rate, with its direction; the slowest holds what does not move."""
         edges = np.unique(np.concatenate([[0], np.geomspace(1, self.frames // 2 - 1, self.rates).astype(int)]))
         pairs = [(int(a), int(b)) for a, b in pairwise(edges)]
-        return [(a, b, way) for a, b in pairs for way in (("falling", "rising") if a else ("falling",))]
+        return [(a, b, direction) for a, b in pairs for direction in (("falling", "rising") if a else ("falling",))]
 
     def _densities(self, n_columns: int) -> int:
         return min(self.densities, min(self.bands, n_columns) // 2 + 1)
@@ -98,7 +98,7 @@ class LoudAndQuiet:
 
     name: ClassVar[str] = "loud_and_quiet"
     share: float = parameter(0.1, above=0.0, high=1.0, help="share of the frames at each end, at least one")
-    depth: float = tracks.depth_parameter()
+    depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each band, loud and quiet."""

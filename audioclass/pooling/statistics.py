@@ -20,14 +20,14 @@ def _slope(windows: np.ndarray) -> np.ndarray:
     time = (
         np.linspace(-0.5, 0.5, windows.shape[1], dtype=np.float32) if windows.shape[1] > 1 else np.zeros(1, np.float32)
     )
-    return np.einsum("t,wtd->wd", time / max(float(time @ time), 1e-12), windows)
+    return np.asarray(np.einsum("t,wtd->wd", time / max(float(time @ time), 1e-12), windows))
 
 
 def _change(windows: np.ndarray) -> np.ndarray:
     """Mean absolute difference of neighbouring frames; 0 for one frame."""
     if windows.shape[1] < 2:
         return np.zeros((windows.shape[0], windows.shape[2]), windows.dtype)
-    return np.abs(windows[:, 1:] - windows[:, :-1]).mean(axis=1)
+    return np.asarray(np.abs(windows[:, 1:] - windows[:, :-1]).mean(axis=1))
 
 
 OTHERS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -61,9 +61,9 @@ class Statistics:
             windows = tracks.derivative(windows)
         order = max((MOMENTS.index(value) + 1 for value in self.values if value in MOMENTS), default=0)
         known = dict(zip(MOMENTS, tracks.moments(windows, order), strict=False)) if order else {}
-        found = [known[value] if value in known else OTHERS[value](windows) for value in self.values]
-        found += tracks.percentiles(windows, self.percentiles) if self.percentiles else []
-        return np.concatenate(found, axis=1) if found else np.empty((len(windows), 0), windows.dtype)
+        pooled = [known[value] if value in known else OTHERS[value](windows) for value in self.values]
+        pooled += tracks.percentiles(windows, self.percentiles) if self.percentiles else []
+        return np.concatenate(pooled, axis=1) if pooled else np.empty((len(windows), 0), windows.dtype)
 
 
 @hookimpl

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.fft
-
-from audioclass.parameters import parameter
 
 SMALLEST_VARIANCE = np.float32(1e-6)
 
@@ -29,12 +26,7 @@ def level_free(windows: np.ndarray, depth: float) -> np.ndarray:
     """Decibels below the loudest value of each window, no lower than −depth; as they are where depth is 0."""
     if not depth:
         return windows
-    return np.maximum(windows - windows.max(axis=(1, 2), keepdims=True), np.float32(-depth))
-
-
-def depth_parameter() -> Any:
-    """The parameter that poolings of decibels share."""
-    return parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
+    return np.asarray(np.maximum(windows - windows.max(axis=(1, 2), keepdims=True), np.float32(-depth)))
 
 
 def merge_bands(windows: np.ndarray, bands: int) -> np.ndarray:
@@ -49,7 +41,7 @@ def merge_bands(windows: np.ndarray, bands: int) -> np.ndarray:
 
 def cepstra(windows: np.ndarray, coefficients: int) -> np.ndarray:
     """The first coefficients of the orthonormal cosine transform over the columns."""
-    return scipy.fft.dct(windows, norm="ortho", axis=2)[:, :, :coefficients]
+    return np.asarray(scipy.fft.dct(windows, norm="ortho", axis=2)[:, :, :coefficients])
 
 
 def centred(windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,14 +60,14 @@ def moments(windows: np.ndarray, order: int) -> list[np.ndarray]:
     moving, mean = centred(windows)
     square = moving * moving
     variance = square.mean(axis=1) + SMALLEST_VARIANCE
-    found = [mean[:, 0], np.sqrt(variance)]
+    values = [mean[:, 0], np.sqrt(variance)]
     if order > 2:
         moving *= square
-        found.append(moving.mean(axis=1) / (variance * found[1]))
+        values.append(moving.mean(axis=1) / (variance * values[1]))
     if order > 3:
         square *= square
-        found.append(np.log1p(square.mean(axis=1) / (variance * variance)))
-    return found[:order]
+        values.append(np.log1p(square.mean(axis=1) / (variance * variance)))
+    return values[:order]
 
 
 def percentiles(windows: np.ndarray, percents: Sequence[float]) -> list[np.ndarray]:
@@ -83,12 +75,12 @@ def percentiles(windows: np.ndarray, percents: Sequence[float]) -> list[np.ndarr
     ranked = np.array(windows.transpose(0, 2, 1), order="C")
     ranked.sort(axis=2)
     last = ranked.shape[2] - 1
-    found = []
+    values = []
     for percent in percents:
         below = int(percent / 100 * last)
         part = np.float32(percent / 100 * last - below)
-        found.append(ranked[:, :, below] + part * (ranked[:, :, min(below + 1, last)] - ranked[:, :, below]))
-    return found
+        values.append(ranked[:, :, below] + part * (ranked[:, :, min(below + 1, last)] - ranked[:, :, below]))
+    return values
 
 
 def flat(summaries: np.ndarray) -> np.ndarray:

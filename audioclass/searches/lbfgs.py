@@ -43,7 +43,7 @@ class LBFGS:
             worst = max(worst, value)
             return value, walk.gradient(at)
 
-        found = minimize(
+        result = minimize(
             judged,
             start,
             jac=True,
@@ -51,7 +51,7 @@ class LBFGS:
             bounds=[(0.0, 1.0)] * len(start),
             options={"maxiter": self.steps, "ftol": self.tolerance, "gtol": 1e-6},
         )
-        return found.nit < self.steps
+        return bool(result.nit < self.steps)
 
 
 @hookimpl

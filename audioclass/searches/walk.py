@@ -46,18 +46,18 @@ class Walk:
         return self._slopes[key]
 
     def _slope(self, point: Point) -> np.ndarray:
-        slopes = self._objective.gradient(point)
+        slopes = self._objective.gradient(point) if self._objective.gradient else {}
         gradient = [slopes.get(axis.name, 0.0) * _stretch(axis, point[axis.name]) for axis in self.space]
-        return np.nan_to_num(np.array(gradient), nan=0.0, posinf=0.0, neginf=0.0)
+        return np.asarray(np.nan_to_num(np.array(gradient), nan=0.0, posinf=0.0, neginf=0.0))
 
     def starts(self, count: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Where the axes begin and random points, `count` in all, that can be judged; fewer where few can."""
-        found: list[np.ndarray] = []
+        points: list[np.ndarray] = []
         first = np.array([0.5 if axis.start is None else axis.fraction(axis.start) for axis in self.space])
         for at in [first, *rng.random((ATTEMPTS * count, len(self.space)))]:
-            if len(found) < count and math.isfinite(self.value(at)):
-                found.append(at)
-        return found
+            if len(points) < count and math.isfinite(self.value(at)):
+                points.append(at)
+        return points
 
     def found(self, converged: bool = True) -> Found:
         """The best of the trace, the first of equals."""

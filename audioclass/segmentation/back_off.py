@@ -34,9 +34,9 @@ class BackOffPath:
 
 
 def _rungs(label: str, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> list[Rung]:
-    own = (label, (labels.index(label),))
+    leaf = (label, (labels.index(label),))
     if taxonomy is None:
-        return [own]
+        return [leaf]
     above = [taxonomy.node(name) for name in reversed(taxonomy.path(label)[:-1])]
-    groups = [(node.name, tuple(labels.index(leaf) for leaf in node.labels)) for node in above]
-    return [own, *(rung for rung in groups if len(rung[1]) < len(labels))]
+    groups = [(node.name, tuple(labels.index(name) for name in node.labels)) for node in above]
+    return [leaf, *(rung for rung in groups if len(rung[1]) < len(labels))]

@@ -44,14 +44,14 @@ class Chain:
 
 def likelihoods(P: np.ndarray) -> np.ndarray:
     """What posteriors say of the labels where all are as frequent."""
-    return np.maximum(P, FLOOR)
+    return np.asarray(np.maximum(P, FLOOR))
 
 
 def forward(chain: Chain, filtered: np.ndarray | None, likelihood: np.ndarray) -> np.ndarray:
     """Probabilities of the states given all rows so far, from those one row before."""
     states = chain.initial() if filtered is None else chain.step(filtered)
     states = states * likelihood[:, None]
-    return states / states.sum()
+    return np.asarray(states / states.sum())
 
 
 def backward(chain: Chain, L: np.ndarray, n: int, look_ahead: int) -> np.ndarray:

@@ -66,7 +66,7 @@ def _median_row(rows: np.ndarray) -> np.ndarray:
     medians = np.median(rows, axis=0)
     total = medians.sum()
     # Where each label is certain for less than half the windows every median may be 0; then the mean must do.
-    return medians / total if total > 0 else rows.mean(axis=0)
+    return np.asarray(medians / total if total > 0 else rows.mean(axis=0))
 
 
 @hookimpl

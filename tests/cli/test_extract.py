@@ -34,7 +34,7 @@ def test_without_a_cache_nothing_is_kept(recording, tmp_path, monkeypatch):
     assert list((tmp_path / "home" / "audioclass" / "features").rglob("*.zip"))
 
 
-@pytest.mark.parametrize("recipe", ["broadcast", "environment"])
+@pytest.mark.parametrize("recipe", ["broadcast", "environment", "music"])
 def test_a_pipe_gives_the_bits_of_the_file(recording, tmp_path, recipe):
     command = [sys.executable, "-m", "audioclass", "extract", "-", "--recipe", recipe, "-o", str(tmp_path / "p.npz")]
     done = subprocess.run(command, input=recording.read_bytes(), capture_output=True, check=True)
@@ -76,7 +76,9 @@ def test_a_missing_recording_is_listed(tmp_path, capsys):
 
 def test_recipes_are_listed_and_shown(capsys):
     assert run(["recipes"]) == 0
-    assert "broadcast\t16000 Hz\t2 s\t" in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert "broadcast\t16000 Hz\t2 s\t" in listed
+    assert "music\t22050 Hz\t10 s\t" in listed
     assert run(["recipes", "environment"]) == 0
     shown = capsys.readouterr().out
     assert 'group = "ripples"' in shown

@@ -37,7 +37,7 @@ def test_the_list_for_programs_states_parameters(result):
 
 def test_a_kind_without_pieces_has_only_its_heads(result, monkeypatch):
     monkeypatch.setenv("AUDIOCLASS_PLUGINS", "")
-    assert result("plugins", "--kind", "embedding")[1].count("\n") == 1
+    assert result("plugins", "--kind", "direct_strategy")[1].count("\n") == 1
 
 
 def test_show_says_what_a_piece_can_be_told(result):

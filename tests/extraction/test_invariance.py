@@ -46,8 +46,8 @@ def expected(recording):
     return features(recording)
 
 
-def features(source):
-    return whole(RECIPE, extract_features(read_blocks(source, RECIPE.framing.sample_rate), RECIPE))
+def features(source, recipe=RECIPE):
+    return whole(recipe, extract_features(read_blocks(source, recipe.framing.sample_rate), recipe))
 
 
 @settings(max_examples=200, deadline=None)
@@ -66,3 +66,16 @@ def test_any_pipe_gives_the_same_bits(recording, expected, sizes):
     made = features(Pipe(recording.read_bytes(), [max(size, 100) for size in sizes]))
     assert np.array_equal(made.X, expected.X)
     assert made.segments == expected.segments
+
+
+@pytest.mark.parametrize("size", [999, 30011, 10**6])
+def test_windows_that_librosa_sees_are_the_same_for_any_pipe(tmp_path, size):
+    """18 s: two windows from one block of frames and the context of the next, one from the end."""
+    samples = tone(220, 18.0, 22050) * np.tile(np.linspace(1, 0, 11025), 36) + noise(18.0, 22050, 0.01)
+    soundfile.write(tmp_path / "long.wav", samples, 22050)
+    recipe = load_recipe("music")
+    expected = features(tmp_path / "long.wav", recipe)
+    piped = features(Pipe((tmp_path / "long.wav").read_bytes(), [size]), recipe)
+    assert len(expected.X) == 3
+    assert np.isfinite(expected.X).all()
+    assert np.array_equal(piped.X, expected.X)
