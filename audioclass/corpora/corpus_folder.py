@@ -20,13 +20,13 @@ from typing import Any, ClassVar
 from audioclass.contracts import CorpusReader
 from audioclass.corpora.examples import write_tone
 from audioclass.corpora.manifest import read_manifest
-from audioclass.corpora.texts import read_text, shown
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, did_you_mean, unknown_name
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.recordings import ABSENT, irregularity
 from audioclass.taxonomy import Taxonomy
+from audioclass.text_files import read_text, shown
 
 SEGMENTS, TAXONOMY, ABOUT = "segments.csv", "taxonomy.toml", "corpus.toml"
 TEXTS = ("title", "licence", "source")

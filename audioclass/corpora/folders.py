@@ -19,13 +19,13 @@ from typing import ClassVar
 
 from audioclass.contracts import CorpusReader
 from audioclass.corpora.examples import write_tone
-from audioclass.corpora.texts import label_of
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, UsageError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.recordings import FOLDER, irregularity, is_recording
 from audioclass.taxonomy import DEEPEST, Taxonomy
+from audioclass.text_files import label_of
 
 
 @component

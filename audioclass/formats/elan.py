@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import IO, ClassVar
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from audioclass.contracts import Export
+from audioclass.contracts import LabelFormat
 from audioclass.data import Result
-from audioclass.formats.rows import Row, layers_of
+from audioclass.formats.rows import Tier, tiers_of
 from audioclass.formats.texts import milliseconds, one_line
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
@@ -40,13 +40,13 @@ class Elan:
 
     def write(self, result: Result, stream: IO[str]) -> None:
         """One document, with links to the recordings; characters that XML forbids become a question mark."""
-        tiers = layers_of(result)
+        tiers = tiers_of(result)
         document = Element("ANNOTATION_DOCUMENT", DOCUMENT)
-        _add_header(document, dict.fromkeys(file for _, file, _ in tiers))
+        _add_header(document, dict.fromkeys(tier.file for tier in tiers))
         slots = SubElement(document, "TIME_ORDER")
-        for name, _, rows in tiers:
-            _add_tier(document, slots, name, rows)
-        slots[:] = sorted(slots, key=lambda slot: int(slot.get("TIME_VALUE")))
+        for tier in tiers:
+            _add_tier(document, slots, tier)
+        slots[:] = sorted(slots, key=lambda slot: int(slot.attrib["TIME_VALUE"]))
         flags = {"GRAPHIC_REFERENCES": "false", "TIME_ALIGNABLE": "true"}
         SubElement(document, "LINGUISTIC_TYPE", {"LINGUISTIC_TYPE_ID": KIND, **flags})
         indent(document)
@@ -61,14 +61,15 @@ def _add_header(document: Element, files: Iterable[str]) -> None:
         SubElement(header, "MEDIA_DESCRIPTOR", {"MEDIA_URL": quote(file), "MIME_TYPE": "audio/x-wav"})
 
 
-def _add_tier(document: Element, slots: Element, name: str, rows: Sequence[Row]) -> None:
-    tier = SubElement(document, "TIER", {"LINGUISTIC_TYPE_REF": KIND, "TIER_ID": FORBIDDEN.sub("?", one_line(name))})
-    for row in rows:
+def _add_tier(document: Element, slots: Element, tier: Tier) -> None:
+    name = FORBIDDEN.sub("?", one_line(tier.name))
+    element = SubElement(document, "TIER", {"LINGUISTIC_TYPE_REF": KIND, "TIER_ID": name})
+    for row in tier.rows:
         start, end = milliseconds(row.start), milliseconds(row.end)
         if end > start:
             first, last = _add_slot(slots, start), _add_slot(slots, end)
             place = {"ANNOTATION_ID": f"a{len(slots) // 2}", "TIME_SLOT_REF1": first, "TIME_SLOT_REF2": last}
-            annotation = SubElement(SubElement(tier, "ANNOTATION"), "ALIGNABLE_ANNOTATION", place)
+            annotation = SubElement(SubElement(element, "ANNOTATION"), "ALIGNABLE_ANNOTATION", place)
             SubElement(annotation, "ANNOTATION_VALUE").text = FORBIDDEN.sub("?", row.label)
 
 
@@ -79,6 +80,6 @@ def _add_slot(slots: Element, time: int) -> str:
 
 
 @hookimpl
-def register_exports() -> list[type[Export]]:
+def register_formats() -> list[type[LabelFormat]]:
     """ELAN's annotation document."""
     return [Elan]
