@@ -1,5 +1,6 @@
 import pytest
 
+from audioclass.errors import CorpusError
 from audioclass.text_files import (
     LONGEST_LINE,
     first_line,
@@ -12,7 +13,6 @@ from audioclass.text_files import (
     span_of,
     time_of,
 )
-from audioclass.errors import CorpusError
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
@@ -33,9 +33,9 @@ def test_a_line_without_end_is_not_taken_into_memory(tmp_path):
     with (tmp_path / "a.txt").open("wb") as file:
         file.write(b"short\n")
         file.truncate(2**31)
-    with pytest.raises(CorpusError, match=rf"a\.txt, line 2: longer than {LONGEST_LINE} char"):
-        with open_text(tmp_path / "a.txt") as stream:
-            list(stream)
+    message = rf"a\.txt, line 2: longer than {LONGEST_LINE} characters"
+    with pytest.raises(CorpusError, match=message), open_text(tmp_path / "a.txt") as stream:
+        list(stream)
 
 
 def test_a_text_larger_than_any_is_refused(tmp_path, monkeypatch):

@@ -184,7 +184,12 @@ def _follow(paths: Sequence[Path], model: str, reading: SegmentationOptions) -> 
 
 
 def _classify_with_report(
-    paths: Sequence[Path], model: str, reading: SegmentationOptions, report: Path, chosen: LabelFormat | None, output: Path | None
+    paths: Sequence[Path],
+    model: str,
+    reading: SegmentationOptions,
+    report: Path,
+    chosen: LabelFormat | None,
+    output: Path | None,
 ) -> None:
     from audioclass.engine.batches import Outcome
     from audioclass.engine.classifying import classify_recording, loaded

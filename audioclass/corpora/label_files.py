@@ -1,9 +1,10 @@
 """Recordings with their labels in a file beside them, in any format on offer that reads.
 
 A label file belongs to the recording whose name it begins with: `a.wav` has `a.TextGrid`, `a.txt` or
-`a.Table.1.selections.txt`. Where a file names recordings itself (RTTM, `Begin File` of Raven, `file` of CSV), its labels
-go to those of that name in the same folder. Of a recording with labels in several formats those of the most specific one
-are taken: a format that is known by its suffix alone before one that shares it, then the longer suffix, then the name.
+`a.Table.1.selections.txt`. Where a file names recordings itself (RTTM, `Begin File` of Raven, `file` of CSV), its
+labels go to those of that name in the same folder. Of a recording with labels in several formats those of the most
+specific one are taken: a format that is known by its suffix alone before one that shares it, then the longer suffix,
+then the name.
 
 Points in time and segments without label are no examples: they are left out, with the reason. Labels are compared as
 everywhere: composed letters, no space around them. The group of a clip is its recording.

@@ -1,1 +1,1 @@
-"""A result ↔ one format per file, with `write` and, where it can be labels, `read`; `rows.py` and `texts.py` are shared."""
+"""A result ↔ one format per file, with `write` and, where it can be labels, `read`. `rows.py`, `texts.py`: shared."""

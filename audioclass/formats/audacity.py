@@ -16,9 +16,9 @@ from audioclass.text_files import numbered_lines, shown, span_of
 
 @component
 class Audacity:
-    """A label track to import beside the recording; of several recordings, each text begins with its file.
+    r"""A label track to import beside the recording; of several recordings, each text begins with its file.
 
-    Tabs, line ends and backslashes in a text are written as `\\t`, `\\n` and `\\\\`.
+    Tabs, line ends and backslashes in a text are written as `\t`, `\n` and `\\`.
     """
 
     name: ClassVar[str] = "audacity"

@@ -25,10 +25,10 @@ LABELS = (
 
 @component
 class Raven:
-    """A selection over all frequencies for each segment, with its file, label and probability.
+    r"""A selection over all frequencies for each segment, with its file, label and probability.
 
     Times are those within the file, also where the table holds several. Tabs, line ends and backslashes in a text are
-    written as `\\t`, `\\n` and `\\\\`.
+    written as `\t`, `\n` and `\\`.
     """
 
     name: ClassVar[str] = "raven"

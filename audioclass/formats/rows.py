@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What is said of a segment, in this order, by every format that says it in columns or keys.
 COLUMNS = ("file", "start", "end", "label", "probability", "runner_up", "runner_up_probability")
+
+POINTS = "(points)"  # how the names of tiers end that hold points in time
 
 
 @dataclass(frozen=True)
@@ -92,34 +94,51 @@ def captions_of(result: Result) -> list[tuple[ResultRow, str]]:
 
 @dataclass(frozen=True)
 class Tier:
-    """Rows of one recording that do not overlap, under a name, for formats that demand it."""
+    """Rows of one recording that do not overlap, under a name, for formats that demand it; all are points or none."""
 
     name: str
     file: str
     rows: tuple[ResultRow, ...]
+    is_of_points: bool = False
 
 
-def tiers_of(result: Result, name: str = "labels") -> list[Tier]:
-    """One tier for each recording, called by its file where there are several.
+def tiers_of(result: Result, name: str = "labels", digits: int = 6) -> list[Tier]:
+    """One tier for each recording, called by its file where there are several, and one for its points in time.
 
-    Windows that overlap take turns on further tiers, numbered from 2.
+    Windows that overlap take turns on further tiers, numbered from 2. A point is a row that lasts no time in seconds of
+    so many digits.
     """
     tracks = tracks_of(result)
-    return [
-        Tier(f"{track.file if len(tracks) > 1 else name}{f' {number}' if number > 1 else ''}", track.file, tuple(layer))
-        for track in tracks
-        for number, layer in enumerate(_layers(track.rows), start=1)
-    ]
+    tiers: list[Tier] = []
+    for track in tracks:
+        called = track.file if len(tracks) > 1 else name
+        points = [row for row in track.rows if round(row.end, digits) <= round(row.start, digits)]
+        lasting = [row for row in track.rows if round(row.end, digits) > round(row.start, digits)]
+        for number, layer in enumerate(_layers(lasting, digits), start=1):
+            tiers.append(Tier(_numbered(called, number), track.file, layer))
+        for number, layer in enumerate(_layers(points, digits), start=1):
+            tiers.append(Tier(_numbered(f"{called} {POINTS}", number), track.file, layer, is_of_points=True))
+    return tiers
 
 
-def _layers(rows: Sequence[ResultRow]) -> list[list[ResultRow]]:
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} {number}"
+
+
+def _layers(rows: Iterable[ResultRow], digits: int) -> list[tuple[ResultRow, ...]]:
+    """The rows, in order of time, on as few lines as let none begin before the one before it ends, nor with it."""
     layers: list[list[ResultRow]] = []
     for row in rows:
-        free = next((layer for layer in layers if layer[-1].end <= row.start), None)
+        free = next((layer for layer in layers if _is_after(row, layer[-1], digits)), None)
         if free is None:
             layers.append(free := [])
         free.append(row)
-    return layers
+    return [tuple(layer) for layer in layers]
+
+
+def _is_after(row: ResultRow, other: ResultRow, digits: int) -> bool:
+    start = round(row.start, digits)
+    return start >= round(other.end, digits) and start > round(other.start, digits)
 
 
 def _names(result: Result) -> dict[str, tuple[tuple[int, ...], tuple[str, ...]]]:

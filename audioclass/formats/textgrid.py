@@ -13,7 +13,7 @@ from typing import IO, ClassVar
 from audioclass.contracts import LabelFormat
 from audioclass.data import Annotations, Result, Segment
 from audioclass.errors import CorpusError
-from audioclass.formats.rows import ResultRow, Tier, tiers_of
+from audioclass.formats.rows import ResultRow, tiers_of
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.text_files import shown, span_of
@@ -25,14 +25,15 @@ TOKEN = re.compile(
     re.IGNORECASE,
 )
 INTERVALS, POINTS = "IntervalTier", "TextTier"
+DIGITS = 6
 
 
 @component
 class TextGrid:
     """A tier of intervals for each recording, called by its file where there are several; overlaps take more tiers.
 
-    Segments without duration are points, on tiers of their own. A segment without label is not written: to Praat it is a
-    gap.
+    Segments without duration are points, on tiers of their own. A segment without label is not written: to Praat it is
+    a gap.
     """
 
     name: ClassVar[str] = "textgrid"
@@ -43,15 +44,16 @@ class TextGrid:
 
     def write(self, result: Result, stream: IO[str]) -> None:
         """The long text form, which every version of Praat reads."""
-        written = list(_written_tiers(tiers_of(result, self.tier or "labels")))
-        end = max((_time(row.end) for _, _, rows in written for row in rows), default=0.0)
+        tiers = tiers_of(result, self.tier or "labels", DIGITS)
+        end = max((_time(row.end) for tier in tiers for row in tier.rows), default=0.0)
         stream.write('File type = "ooTextFile"\nObject class = "TextGrid"\n\n')
-        stream.write(f"xmin = 0\nxmax = {end}\ntiers? <exists>\nsize = {len(written)}\nitem []:\n")
-        for number, (kind, name, rows) in enumerate(written, start=1):
-            items = list(_covering(rows, end) if kind == INTERVALS else map(_point_lines, rows))
-            what = "intervals" if kind == INTERVALS else "points"
+        stream.write(f"xmin = 0\nxmax = {end}\ntiers? <exists>\nsize = {len(tiers)}\nitem []:\n")
+        for number, tier in enumerate(tiers, start=1):
+            labelled = [row for row in tier.rows if row.label]
+            kind, what = (POINTS, "points") if tier.is_of_points else (INTERVALS, "intervals")
+            items = list(map(_point_lines, labelled) if tier.is_of_points else _covering(labelled, end))
             stream.write(
-                f'    item [{number}]:\n        class = "{kind}"\n        name = "{_quoted(name)}"\n'
+                f'    item [{number}]:\n        class = "{kind}"\n        name = "{_quoted(tier.name)}"\n'
                 f"        xmin = 0\n        xmax = {end}\n        {what}: size = {len(items)}\n"
             )
             stream.writelines(f"        {what} [{n}]:\n{item}" for n, item in enumerate(items, start=1))
@@ -72,28 +74,7 @@ class TextGrid:
 
 
 def _time(seconds: float) -> float:
-    return round(seconds, 6)
-
-
-def _is_point(row: ResultRow) -> bool:
-    return _time(row.end) <= _time(row.start)
-
-
-def _written_tiers(tiers: Sequence[Tier]) -> Iterator[tuple[str, str, list[ResultRow]]]:
-    """Class, name and rows of each tier; no two points of one are at the same time."""
-    for tier in tiers:
-        rows = [row for row in tier.rows if row.label]
-        points = [row for row in rows if _is_point(row)]
-        if len(points) < len(rows) or not points:
-            yield INTERVALS, tier.name, [row for row in rows if not _is_point(row)]
-        layers: list[list[ResultRow]] = []
-        for row in points:
-            free = next((layer for layer in layers if _time(layer[-1].start) < _time(row.start)), None)
-            if free is None:
-                layers.append(free := [])
-            free.append(row)
-        for number, layer in enumerate(layers, start=1):
-            yield POINTS, f"{tier.name} (points{f' {number}' if number > 1 else ''})", layer
+    return round(seconds, DIGITS)
 
 
 def _covering(rows: Sequence[ResultRow], end: float) -> Iterator[str]:

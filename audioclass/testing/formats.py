@@ -93,7 +93,9 @@ def recordings_are_told_apart(format_: Any) -> None:
     """Where it says that it names recordings, those of two come back as two."""
     if isinstance(format_, ReadsLabels) and isinstance(format_, NamesRecordings) and format_.names_recordings:
         one, other = _result(LABELS[:2]), _result(LABELS[:2], file="b.wav")
-        both = Result((*one.files, *other.files), one.segments + other.segments, np.vstack([one.P, other.P]), one.labels)
+        both = Result(
+            (*one.files, *other.files), one.segments + other.segments, np.vstack([one.P, other.P]), one.labels
+        )
         recordings = _read(format_, _written(format_, both)).recordings
         require(len(recordings) == 2, f"two recordings came back as {len(recordings)}")
         require(all(tuple(s) == one.segments for s in recordings.values()), "the segments are not those of each")

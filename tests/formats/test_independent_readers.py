@@ -122,8 +122,8 @@ def test_textgrid_points_are_points_in_praatio(tmp_path):
     textgrid = pytest.importorskip("praatio.textgrid")
     result = result_of(["a", "click", "clack"], [(0, 2), (1, 1), (1, 1)])
     grid = textgrid.openTextgrid(str(on_disk(TextGrid(), result, tmp_path)), includeEmptyIntervals=False)
-    assert grid.tierNames == ("labels", "labels 2 (points)", "labels 2 (points 2)")
-    assert [tuple(point) for point in grid.getTier("labels 2 (points)").entries] == [(1, "click")]
+    assert grid.tierNames == ("labels", "labels (points)", "labels (points) 2")
+    assert [tuple(point) for point in grid.getTier("labels (points)").entries] == [(1, "click")]
 
 
 def test_rttm_field_by_field():

@@ -16,7 +16,10 @@ def test_a_selection_in_two_views_counts_once():
         (n, view, "1", "0.5", "1.5", "0", "8000", label) for n, label in (("1", "wren"), ("2", "owl")) for view in "WS"
     ]
     assert Raven().recognises(HEADER)
-    assert [label for *_, label in read_back(Raven(), table([*HEADER.split("\t"), "Species"], *rows))] == ["wren", "owl"]
+    assert [label for *_, label in read_back(Raven(), table([*HEADER.split("\t"), "Species"], *rows))] == [
+        "wren",
+        "owl",
+    ]
 
 
 def test_times_within_the_file_are_those_of_its_offset():

@@ -12,6 +12,7 @@ from audioclass.errors import CorpusError
 from audioclass.formats.audacity import Audacity
 from audioclass.formats.csv import Csv
 from audioclass.formats.dcase import Dcase
+from audioclass.formats.elan import Elan
 from audioclass.formats.jams import Jams
 from audioclass.formats.json import Json, JsonLines
 from audioclass.formats.raven import Raven
@@ -71,7 +72,7 @@ def test_several_recordings_are_told_apart(format_):
 
 def test_recordings_go_by_their_file_or_its_stem():
     assert {format_.name: list(read(format_, written(format_, TWO)).recordings) for format_ in NAMING} == {
-        **dict.fromkeys(["csv", "dcase", "jams", "json", "json_lines", "raven"], ["a b/é.wav", "ü.wav"]),
+        **{name: ["a b/é.wav", "ü.wav"] for name in ("csv", "dcase", "jams", "json", "json_lines", "raven")},
         **{format_.name: ["é", "ü"] for format_ in NAMING if format_.name in ("rttm", "hts")},
     }
 
@@ -114,13 +115,17 @@ WRONG = [
     (Csv(), "start,end,label\n1\n", "line 2: end '' must be a number"),
     (Csv(), 'start,end,label\n1,2,"a' + "a" * 200_000, "line 2: field larger than field limit"),
     (Dcase(), "filename\tonset\toffset\tevent_label\na\t1\tx\tb\n", "line 2: end 'x' must be a number"),
+    (Elan(), "hello", "line 1: no XML: syntax error"),
+    (Elan(), "<a/>", "line 1: 'a', not ANNOTATION_DOCUMENT"),
+    (Elan(), '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "a document type, which an annotation document does not have"),
+    (Elan(tier="x"), '<ANNOTATION_DOCUMENT><TIER TIER_ID="y"/></ANNOTATION_DOCUMENT>', "no tier 'x'; found: 'y'"),
     (Jams(), "{}", "no list `annotations` in the document"),
     (Jams(), '{"annotations": [{"data": [{"time": 1, "value": "a"}]}]}', "annotation 1: duration 'None' must be a num"),
     (Json(), '{"labels": [\n', "line 2: no JSON: Expecting value at character 1"),
     (Json(), "[" * 100_000, "line 1: no JSON"),
     (Json(), '{"labels": []}', "no list `segments` in the document"),
     (Json(), '{"segments": [{"start": 2, "end": 1, "label": "a"}]}', "segment 1: end 1 is before start 2"),
-    (JsonLines(), '{"start": 0, "end": 1, "label": "a"}\n7\n', "line 2: '7' must be an object with start, end and label"),
+    (JsonLines(), '{"start": 0, "end": 1, "label": "a"}\n7\n', "line 2: '7' must be an object with start, end"),
     (Raven(), "Begin Time (s)\tEnd\n", "line 1: no column 'end time (s)'"),
     (Raven(), "Begin Time (s)\tEnd Time (s)\tAnnotation\n1\tx\ta\n", "line 2: end 'x' must be a number"),
     (Raven(), "Begin Time (s)\tEnd Time (s)\tAnnotation\n1\t2\t" + "a" * 200_000, "line 2: field larger"),
@@ -159,3 +164,20 @@ def test_a_damaged_file_is_read_or_refused_in_one_line(format_, data):
 def test_jams_values_that_are_no_text_are_left_out():
     document = '{"annotations": [{"data": [{"time": 0, "duration": 1, "value": {"x": 1}}]}]}'
     assert read(Jams(), document).left_out == ("annotation 1: 1 values that are no text",)
+
+
+def test_elan_annotations_without_times_of_their_own_are_left_out():
+    document = (
+        '<ANNOTATION_DOCUMENT><TIME_ORDER><TIME_SLOT TIME_SLOT_ID="a" TIME_VALUE="500"/>'
+        '<TIME_SLOT TIME_SLOT_ID="b" TIME_VALUE="1500"/><TIME_SLOT TIME_SLOT_ID="c"/></TIME_ORDER>'
+        '<TIER TIER_ID="calls"><ANNOTATION><ALIGNABLE_ANNOTATION TIME_SLOT_REF1="a" TIME_SLOT_REF2="b">'
+        "<ANNOTATION_VALUE>wren</ANNOTATION_VALUE></ALIGNABLE_ANNOTATION></ANNOTATION>"
+        '<ANNOTATION><ALIGNABLE_ANNOTATION TIME_SLOT_REF1="b" TIME_SLOT_REF2="c"/></ANNOTATION></TIER>'
+        '<TIER TIER_ID="sex"><ANNOTATION><REF_ANNOTATION/></ANNOTATION></TIER></ANNOTATION_DOCUMENT>'
+    )
+    assert read_back(Elan(), document) == [(0.5, 1.5, "wren")]
+    assert read(Elan(), document).left_out == (
+        "tier 'calls': 1 annotations without times",
+        "tier 'sex': 1 annotations without times",
+    )
+    assert read(Elan(tier="calls"), document).left_out[1:] == ("tier 'sex': only 'calls' is read",)

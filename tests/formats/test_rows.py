@@ -3,7 +3,7 @@ import pytest
 from formats.results import BACKED_OFF, OVERLAPPING, TWO
 
 from audioclass.data import Result, Segment
-from audioclass.formats.rows import captions_of, label_names, tiers_of, rows_of, tracks_of
+from audioclass.formats.rows import captions_of, label_names, rows_of, tiers_of, tracks_of
 
 
 def test_a_group_has_the_probability_of_its_leaves_and_the_unknown_has_none():

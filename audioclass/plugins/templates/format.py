@@ -24,7 +24,9 @@ class ExampleName:
     # Without `read` the format is for `classify -o` alone; with it, `train` takes its files as labels too.
     def read(self, stream):
         fields = [line.rstrip("\r\n").split("\t", 3) for line in stream]
-        return Annotations({"": [Segment(float(start), float(end), restored(label)) for start, end, _, label in fields]})
+        return Annotations(
+            {"": [Segment(float(start), float(end), restored(label)) for start, end, _, label in fields]}
+        )
 
 
 @hookimpl

@@ -47,7 +47,9 @@ def test_several_recordings_are_a_master_file():
 
 
 def test_files_of_other_tools_are_read():
-    text = f"0 500000 {FULL_CONTEXT}\r\n\r\n  500000\t1000000 'it\\'s' -12.5 word\n1000000 1500000 \\303\\251t\\303\\251\n"
+    text = (
+        f"0 500000 {FULL_CONTEXT}\r\n\r\n  500000\t1000000 'it\\'s' -12.5 word\n1000000 1500000 \\303\\251t\\303\\251\n"
+    )
     assert read(text) == {"": [(0, 0.05, FULL_CONTEXT), (0.05, 0.1, "it's"), (0.1, 0.15, "été")]}
 
 
