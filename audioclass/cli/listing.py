@@ -82,8 +82,8 @@ def finish(outcomes: Sequence[Outcome], seconds: float) -> None:
     for outcome in failed:
         screen.note(outcome.reason)
     fresh = sum(outcome.seconds for outcome in outcomes if not outcome.was_kept)
-    kept = sum(outcome.was_kept for outcome in outcomes)
-    before = f" ({kept} from before)" if kept else ""
+    n_resumed = sum(outcome.was_kept for outcome in outcomes)
+    before = f" ({n_resumed} from before)" if n_resumed else ""
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     audio = sum(outcome.seconds for outcome in outcomes)
     good = len(outcomes) - len(failed)

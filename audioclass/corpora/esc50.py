@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from audioclass.contracts import CorpusReader
-from audioclass.corpora.examples import write_tone
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
@@ -58,10 +58,10 @@ def register_corpus_readers() -> list[type[CorpusReader]]:
 
 
 def _is_esc10(row: TableRow) -> bool:
-    said = row.get("esc10").lower()
-    if said not in ("true", "false"):
-        raise CorpusError(f"{row.where}: esc10 {shown(said)} must be True or False")
-    return said == "true"
+    flag = row.get("esc10").lower()
+    if flag not in ("true", "false"):
+        raise CorpusError(f"{row.where}: esc10 {shown(flag)} must be True or False")
+    return flag == "true"
 
 
 def _clip(row: TableRow, folder: Path) -> Clip:

@@ -27,7 +27,7 @@ from audioclass.contracts import (
     WritesBytes,
 )
 from audioclass.corpora.beside import NO_RECORDING, Place, in_order, places
-from audioclass.corpora.examples import write_tone
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Annotations, Clip, Corpus, Ignored, Segment
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl

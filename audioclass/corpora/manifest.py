@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, ClassVar
 
 from audioclass.contracts import CorpusReader
-from audioclass.corpora.examples import write_tone
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, UsageError
 from audioclass.hookspecs import hookimpl
@@ -95,14 +95,14 @@ def _clip(row: TableRow, folder: Path, stays_inside: bool) -> Clip:
 
 def _located(row: TableRow, folder: Path, stays_inside: bool) -> tuple[Path, str]:
     """The file of a row and its one name, however the row spells the way to it."""
-    said = row.get("file")
-    if not said:
+    spelt = row.get("file")
+    if not spelt:
         raise CorpusError(f"{row.where}: the file is empty")
-    if "\\" in said and irregularity(folder / said):
-        said = said.replace("\\", "/")  # written on a computer that separates folders so
-    name = Path(os.path.normpath(said))
+    if "\\" in spelt and irregularity(folder / spelt):
+        spelt = spelt.replace("\\", "/")  # written on a computer that separates folders so
+    name = Path(os.path.normpath(spelt))
     if stays_inside and (name.is_absolute() or name.parts[:1] == ("..",)):
-        raise CorpusError(f"{row.where}: file {shown(said)} lies outside the folder of the corpus")
+        raise CorpusError(f"{row.where}: file {shown(spelt)} lies outside the folder of the corpus")
     return folder / name, name.as_posix()
 
 

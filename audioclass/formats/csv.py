@@ -31,8 +31,8 @@ class Csv:
     def write(self, result: Result, stream: IO[str]) -> None:
         """The table under a header; `posterior_…` columns follow the order of the labels."""
         lines = csv.writer(stream)
-        said = [self.column if name == LABEL else name for name in COLUMNS]
-        lines.writerow([*said, "path", *(f"posterior_{label}" for label in label_names(result))])
+        columns = [self.column if name == LABEL else name for name in COLUMNS]
+        lines.writerow([*columns, "path", *(f"posterior_{label}" for label in label_names(result))])
         lines.writerows(map(_fields, rows_of(result)))
 
     def recognises(self, first_line: str) -> bool:

@@ -106,7 +106,7 @@ def _stage(audio: str | None) -> str:
     layers += element("div", "", id="segments") + element("canvas", "", id="axis") + element("div", "", id="cursor")
     plots = element("div", layers, id="plots", tabindex="0", role="group", aria_label="timeline")
     legend = element("ul", "", id="legend")
-    listed = table(["start", "end", "label", "posterior", "runner-up"], [], id="list")
+    listed = table(["start", "end", "label", "probability", "runner-up"], [], id="list")
     return element("main", player + tools + plots + legend + listed + element("p", "", id="more"))
 
 
