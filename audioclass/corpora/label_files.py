@@ -49,7 +49,7 @@ class LabelFiles:
 
     name: ClassVar[str] = "label_files"
     generality: ClassVar[int] = 1
-    tier: str = parameter("", help="tier of a TextGrid to read; empty: all tiers")
+    tier: str = parameter("", help="tier of a TextGrid or of an ELAN document to read; empty: all tiers")
     column: str = parameter("", help="column of a table that holds the labels; empty: the usual ones")
     formats: tuple[_ReadingFormat, ...] = field(default=(), init=False)
 
