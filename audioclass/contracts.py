@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from typing import IO
+    from typing import IO, Any
 
     import numpy as np
 
     from audioclass.criteria.problem import SelectionProblem
-    from audioclass.data import Corpus, Framing, Posteriors, Result, Segment, Smoothed
+    from audioclass.data import Annotations, Corpus, Framing, Posteriors, Result, Smoothed
     from audioclass.problems import (
         FeatureMachine,
         Found,
@@ -369,37 +369,50 @@ class SmoothsStreams(Protocol):
         """A stream for one recording."""
 
 
-class Export(Named, Protocol):
-    """Writes results in a format that other tools read."""
+class LabelFormat(Named, Protocol):
+    """Writes results in a format that other tools read; one that also reads serves as the labels of a corpus."""
 
     suffix: ClassVar[str]
     carries_probabilities: ClassVar[bool]
 
-    def write(self, result: Result, stream: IO[str]) -> None:
-        """Write the table to a text stream; labels and times come back as they were, to the millisecond."""
+    def write(self, result: Result, stream: IO[Any]) -> None:
+        """Write the table to a text stream, or to one of bytes where the format `WritesBytes`.
+
+        Times are true to the millisecond at least. A label that the format cannot hold is escaped so that reading gives
+        it back, or is a UsageError.
+        """
 
 
 @runtime_checkable
 class WritesBytes(Protocol):
-    """An export whose stream is binary; `binary` is true."""
+    """A format whose streams are binary; `binary` is true."""
 
     binary: ClassVar[bool]
 
 
 @runtime_checkable
-class ReadsBack(Protocol):
-    """An export whose format also serves as the labels of a corpus."""
+class ReadsLabels(Protocol):
+    """A format whose files can be the labels of a corpus: what `write` wrote, `read` gives back exactly."""
 
-    def read(self, stream: IO[str]) -> Sequence[Segment]:
-        """The labelled segments of one recording, in order of time; a CorpusError with the line where it is wrong."""
+    def read(self, stream: IO[Any]) -> Annotations:
+        """Every labelled segment, points in time and empty labels too; a CorpusError `line 7: …` where it is wrong."""
 
 
 @runtime_checkable
-class ReadsRecordings(Protocol):
-    """An export whose files may hold the labels of several recordings."""
+class NamesRecordings(Protocol):
+    """A format whose files say which recordings they speak of, so that one may serve a whole folder; if it is true."""
 
-    def read_recordings(self, stream: IO[str]) -> Mapping[str, Sequence[Segment]]:
-        """The segments of each recording, under the name that the file gives it."""
+    names_recordings: ClassVar[bool]
+
+
+@runtime_checkable
+class RecognisesFiles(Protocol):
+    """A format whose files go by several suffixes, or by one that others use too, so that their beginning must tell."""
+
+    suffixes: ClassVar[tuple[str, ...]]
+
+    def recognises(self, first_line: str) -> bool:
+        """Whether a file whose first line that is not empty is this one may be of the format; never raises."""
 
 
 class CorpusReader(Named, Protocol):
@@ -424,3 +437,11 @@ class StatesGenerality(Protocol):
     """
 
     generality: ClassVar[int]
+
+
+@runtime_checkable
+class UsesFormats(Protocol):
+    """A corpus reader of label files: whoever makes it hands it the formats on offer that read."""
+
+    def with_formats(self, formats: Sequence[LabelFormat]) -> CorpusReader:
+        """The same reader, reading these."""

@@ -158,7 +158,7 @@ class Smoothed:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Classified segments of one or more recordings: the one table that every export projects.
+    """Classified segments of one or more recordings: the one table that every format projects.
 
     Row i is `segments[i]` of `files[i]` with posteriors `P[i]` over `labels`; `paths` gives the names from the
     root of the taxonomy down to each label.
@@ -187,6 +187,25 @@ class Result:
         said = {key: [getattr(segment, key) for segment in self.segments] for key in ("start", "end", "label")}
         posteriors = {f"posterior_{label}": column for label, column in zip(self.labels, self.P.T, strict=True)}
         return DataFrame({"file": list(self.files), **said, **posteriors})
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What a label file says: the segments of each recording, in order of time, by the name that the file gives it.
+
+    The name is empty where the file gives none. `left_out` tells of what else the file holds and why it is no segment.
+    """
+
+    recordings: Mapping[str, Sequence[Segment]]
+    left_out: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        in_time = {name: tuple(sorted(these, key=_by_time)) for name, these in self.recordings.items() if these}
+        object.__setattr__(self, "recordings", in_time)
+
+
+def _by_time(segment: Segment) -> tuple[float, float]:
+    return segment.start, segment.end
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from audioclass.contracts import (
     Descriptor,
     DirectStrategy,
     Embedding,
-    Export,
     Kernel,
+    LabelFormat,
     Pooling,
     Search,
     Smoother,
@@ -88,8 +88,8 @@ def register_smoothers() -> list[type[Smoother]]:
 
 
 @hookspec
-def register_exports() -> list[type[Export]]:
-    """Offer export formats, each chosen with `--format NAME`; see `testing.check_export`."""
+def register_formats() -> list[type[LabelFormat]]:
+    """Offer label formats, each chosen by its suffix or with `--format NAME`; see `testing.check_format`."""
 
 
 @hookspec
@@ -117,7 +117,7 @@ def _kinds() -> Iterator[Kind]:
         if name.startswith("register_"):
             contract = hook.__annotations__["return"].removeprefix("list[type[").removesuffix("]]")
             words = re.sub(r"(?<!^)(?=[A-Z])", "_", contract).lower()
-            yield Kind(words, name, contract, hook.__doc__)
+            yield Kind(words.removeprefix("label_"), name, contract, hook.__doc__)
 
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in list(_kinds())}

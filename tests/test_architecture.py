@@ -16,7 +16,7 @@ ROOMS = {
 TABLE = (
     {"errors", "plain", "data", "markup"},
     {"parameters", "problems", "taxonomy", "threads", "numerics", "storage", "recordings"},
-    {"contracts", "trees"},
+    {"contracts", "trees", "text_files"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "evaluation"},
     {"extraction", "segmentation", "reports"},

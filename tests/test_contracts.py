@@ -17,7 +17,7 @@ def test_piece_keeps_its_contract(offer):
 
 
 def test_the_plugins_of_the_repository_are_installed():
-    assert {"laplacian", "chi2", "random_forest", "onnx", "egemaps", "ordinal", "hsic"} <= {
+    assert {"laplacian", "chi2", "random_forest", "onnx", "egemaps", "ordinal", "hsic", "hts"} <= {
         offer.name for offer in OFFERS
     }
     assert MANAGER.quarantine == []

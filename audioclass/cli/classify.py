@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.exporting import export_for, write_result
+from audioclass.cli.exporting import output_format, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
 from audioclass.cli.options import Jobs
 from audioclass.errors import UsageError
@@ -18,6 +18,7 @@ from audioclass.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from audioclass.contracts import LabelFormat
     from audioclass.engine.batches import Ledger, Outcome
     from audioclass.engine.streaming import SegmentationOptions
 
@@ -39,7 +40,7 @@ def classify(
     format: Annotated[  # noqa: A002 (the name of the option)
         str | None,
         typer.Option(
-            "--format", "-f", help="csv, json, textgrid, …; see `audioclass plugins --kind export`.", show_default=False
+            "--format", "-f", help="csv, json, textgrid, …; see `audioclass plugins --kind format`.", show_default=False
         ),
     ] = None,
     output: Annotated[
@@ -72,7 +73,7 @@ def classify(
         ),
     ] = False,
 ) -> None:
-    """Say what is heard when: segments with their label, posterior and the runner-up.
+    """Say what is heard when: segments with their label, probability and the runner-up.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and costs only itself; the exit code is then 1. Formats that cannot carry probabilities leave them out:
@@ -85,15 +86,15 @@ def classify(
         _refuse_with("--follow", {"--format": format, "--output": output, "--report": report, "--resume": resume})
         _follow(paths, model, reading)
         return
-    export = export_for(format, output)
+    chosen = output_format(format, output)
     for place in (output, report):
         if place is not None and str(place) != "-":
             screen.check_place(place)
     if report is not None:
         _refuse_with("--report", {"--resume": resume})
-        _classify_with_report(paths, model, reading, report, export, output)
+        _classify_with_report(paths, model, reading, report, chosen, output)
     else:
-        _classify_all(paths, model, reading, export, output, jobs, resume)
+        _classify_all(paths, model, reading, chosen, output, jobs, resume)
 
 
 def _refuse_with(option: str, others: Mapping[str, object]) -> None:
@@ -106,7 +107,7 @@ def _classify_all(
     paths: Sequence[Path],
     model: str,
     reading: SegmentationOptions,
-    export: Any,
+    chosen: LabelFormat | None,
     output: Path | None,
     jobs: int,
     resume: bool,
@@ -121,9 +122,9 @@ def _classify_all(
     reading.stream(made)  # what does not fit is refused before the work
     ledger = None if output is None or str(output) == "-" else batches.Ledger(output, made, reading, resume=resume)
     start = time.perf_counter()
-    outcomes = _outcomes(files, model, reading, jobs, ledger, is_lined=export is None and not sys.stdout.isatty())
-    if export is not None:
-        write_result(export, batches.joined(outcomes, made), output)
+    outcomes = _outcomes(files, model, reading, jobs, ledger, is_lined=chosen is None and not sys.stdout.isatty())
+    if chosen is not None:
+        write_result(chosen, batches.joined(outcomes, made), output)
     elif sys.stdout.isatty():
         show_recordings(outcomes)
     if ledger is not None:
@@ -183,7 +184,12 @@ def _follow(paths: Sequence[Path], model: str, reading: SegmentationOptions) -> 
 
 
 def _classify_with_report(
-    paths: Sequence[Path], model: str, reading: SegmentationOptions, report: Path, export: Any, output: Path | None
+    paths: Sequence[Path],
+    model: str,
+    reading: SegmentationOptions,
+    report: Path,
+    chosen: LabelFormat | None,
+    output: Path | None,
 ) -> None:
     from audioclass.engine.batches import Outcome
     from audioclass.engine.classifying import classify_recording, loaded
@@ -201,8 +207,8 @@ def _classify_with_report(
     title = f"{file.name}: {', '.join(sorted({s.label for s in heard.result.segments}))}"
     atomic_write(report, recording_page(heard.result, heard.windows, heard.envelope, audio=address, title=title))
     outcome = Outcome(file, heard.result, seconds=heard.seconds)
-    if export is not None:
-        write_result(export, heard.result, output)
+    if chosen is not None:
+        write_result(chosen, heard.result, output)
     elif sys.stdout.isatty():
         show_recordings([outcome])
     else:

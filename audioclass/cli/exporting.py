@@ -2,43 +2,74 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from audioclass.cli import screen
-from audioclass.errors import UsageError
+from audioclass.contracts import LabelFormat, WritesBytes
+from audioclass.errors import PluginError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from audioclass.data import Result
+    from audioclass.plugins.manager import PluginManager
 
 
-def export_for(format: str | None, output: Path | None) -> Any:  # noqa: A002 (the name of the option)
-    """The export that was asked for, by name or by the suffix of the output; None for lines or a timeline."""
+def output_format(format: str | None, output: Path | None) -> LabelFormat | None:  # noqa: A002 (the name of the option)
+    """The format that was asked for, by name or by the suffix of the output; None for lines or a timeline."""
     from audioclass.plugins.manager import plugin_manager
 
     if format is None and output is None:
         return None
     manager = plugin_manager()
-    if format is not None:
-        return manager.make("export", format)
-    exports = [manager.make("export", offer.name) for offer in manager.offers("export")]
-    found = [export for export in exports if output.name.lower().endswith(export.suffix.lower())]
-    if not found:
-        known = ", ".join(sorted({f"{export.name} ({export.suffix})" for export in exports}))
+    if format is None and output is not None:
+        format = name_by_suffix(output, manager)  # noqa: A001 (the name of the option)
+    return cast("LabelFormat", manager.make("format", str(format)))
+
+
+def name_by_suffix(output: Path, manager: PluginManager) -> str:
+    """The format with the longest suffix that the output has; manifests tell the suffixes, no format is imported.
+
+    Of several with the same suffix the built-in one is meant, and the others are named.
+    """
+    from audioclass.hookspecs import PROJECT
+
+    suffixes = _suffixes(manager)
+    alike = [name for name, suffix in suffixes.items() if output.name.lower().endswith(suffix.lower())]
+    if not alike:
+        known = ", ".join(f"{name} ({suffix})" for name, suffix in sorted(suffixes.items()))
         raise UsageError(f"{output}: the suffix does not tell the format; name it with --format: {known}")
-    return max(found, key=lambda export: len(export.suffix))
+    longest = max((suffixes[name] for name in alike), key=len)
+    offers = [manager.find("format", name) for name in alike if len(suffixes[name]) == len(longest)]
+    if len(offers) == 1:
+        return offers[0].name
+    clash = f"{output}: {' and '.join(f'{one.name} of {one.distribution}' for one in offers)} have the suffix {longest}"
+    builtin = [one.name for one in offers if one.distribution == PROJECT]
+    if len(builtin) != 1:
+        raise UsageError(f"{clash}; choose one with --format")
+    screen.note(f"{clash}; written as {builtin[0]}, another is chosen with --format")
+    return builtin[0]
 
 
-def write_result(export: Any, result: Result, output: Path | None) -> None:
+def _suffixes(manager: PluginManager) -> dict[str, str]:
+    """The suffix of each format; where a manifest does not state it, the class does, if it loads."""
+    suffixes = {}
+    for offer in manager.offers("format"):
+        with contextlib.suppress(PluginError):
+            suffixes[offer.name] = offer.suffix or cast("type[LabelFormat]", manager.load("format", offer.name)).suffix
+    return suffixes
+
+
+def write_result(format: LabelFormat, result: Result, output: Path | None) -> None:  # noqa: A002 (as above)
     """To a file that appears only when it is whole, or to standard output."""
     from audioclass.storage import atomic_open
 
-    is_binary = getattr(export, "binary", False)
+    is_binary = isinstance(format, WritesBytes) and format.binary
     if output is None or str(output) == "-":
-        export.write(result, sys.stdout.buffer if is_binary else sys.stdout)
+        format.write(result, sys.stdout.buffer if is_binary else sys.stdout)
         return
     with atomic_open(output, "wb" if is_binary else "w") as stream:
-        export.write(result, stream)
-    screen.note(f"{output}: {len(result.segments)} segments as {export.name}")
+        format.write(result, stream)
+    screen.note(f"{output}: {len(result.segments)} segments as {format.name}")

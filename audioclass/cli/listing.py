@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from audioclass.cli import screen
+from audioclass.formats.rows import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
     from audioclass.data import Result
     from audioclass.engine.batches import Outcome
-    from audioclass.formats.rows import Row
-
-COLUMNS = ("file", "start", "end", "label", "posterior", "second", "its posterior")
 
 
 class InOrder:
@@ -49,27 +47,23 @@ def print_lines(result: Result) -> None:
 
 
 def _fields(result: Result) -> Iterator[tuple[str, ...]]:
+    """The columns of each segment as texts."""
     from audioclass.formats.rows import rows_of
 
     for row in rows_of(result):
-        posterior = "" if row.posterior is None else f"{row.posterior:.3f}"
         yield (
             " ".join(row.file.split()),
             f"{row.start:.3f}",
             f"{row.end:.3f}",
             " ".join(row.label.split()),
-            posterior,
-            *_runner_up(row, result),
+            _probability(row.probability),
+            " ".join((row.runner_up or "").split()),
+            _probability(row.runner_up_probability),
         )
 
 
-def _runner_up(row: Row, result: Result) -> tuple[str, str]:
-    """The best label outside what a segment is called, and its posterior."""
-    outside = [i for i, path in enumerate(result.paths) if row.label not in path]
-    if not outside:
-        return "", ""
-    second = max(outside, key=lambda i: row.posteriors[i])
-    return " ".join(result.labels[second].split()), f"{row.posteriors[second]:.3f}"
+def _probability(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def show_recordings(outcomes: Sequence[Outcome]) -> None:
@@ -88,8 +82,8 @@ def finish(outcomes: Sequence[Outcome], seconds: float) -> None:
     for outcome in failed:
         screen.note(outcome.reason)
     fresh = sum(outcome.seconds for outcome in outcomes if not outcome.was_kept)
-    kept = sum(outcome.was_kept for outcome in outcomes)
-    before = f" ({kept} from before)" if kept else ""
+    n_resumed = sum(outcome.was_kept for outcome in outcomes)
+    before = f" ({n_resumed} from before)" if n_resumed else ""
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     audio = sum(outcome.seconds for outcome in outcomes)
     good = len(outcomes) - len(failed)

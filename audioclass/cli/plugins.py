@@ -88,7 +88,7 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
 @app.command(
     epilog=screen.examples(
         "audioclass plugins new my-kernel --kind kernel",
-        "audioclass plugins new my-format --kind export --directory ~/plugins",
+        "audioclass plugins new my-format --kind format --directory ~/plugins",
     )
 )
 def new(

@@ -14,7 +14,7 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from audioclass.data import Result
-from audioclass.formats.rows import Row, Track, tracks_of
+from audioclass.formats.rows import ResultRow, Track, tracks_of
 from audioclass.formats.texts import one_line
 from audioclass.reports.recording import clock
 
@@ -55,7 +55,7 @@ def _track_lines(track: Track, names: Sequence[str], width: int, is_named: bool)
     return [*title, _bar(track.rows, names, end, width), _axis(end, width)]
 
 
-def _bar(rows: Sequence[Row], names: Sequence[str], end: float, width: int) -> Text:
+def _bar(rows: Sequence[ResultRow], names: Sequence[str], end: float, width: int) -> Text:
     bar = Text(no_wrap=True)
     for name, cells in groupby(_cells(rows, end, width)):
         n = len(list(cells))
@@ -63,7 +63,7 @@ def _bar(rows: Sequence[Row], names: Sequence[str], end: float, width: int) -> T
     return bar
 
 
-def _cells(rows: Sequence[Row], end: float, width: int) -> list[str | None]:
+def _cells(rows: Sequence[ResultRow], end: float, width: int) -> list[str | None]:
     """The label that fills most of each column; None where there is none."""
     each = (end or 1.0) / width
     shares: list[dict[str, float]] = [{} for _ in range(width)]
@@ -99,7 +99,7 @@ def _axis(end: float, width: int) -> Text:
     return Text(line, style="dim", no_wrap=True)
 
 
-def _legend(rows: Sequence[Row], names: Sequence[str], width: int) -> list[Text]:
+def _legend(rows: Sequence[ResultRow], names: Sequence[str], width: int) -> list[Text]:
     """Each label that occurs with its filling, its time in all and its share of it, the longest first."""
     seconds: dict[str, float] = {}
     for row in rows:

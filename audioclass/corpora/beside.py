@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from audioclass.corpora.marks import Marks
-from audioclass.corpora.texts import shown
-from audioclass.data import Segment
+from audioclass.data import Annotations, Segment
 from audioclass.recordings import is_recording
+from audioclass.text_files import shown
+
+NO_RECORDING = "no recording of its name beside it"
 
 
 @dataclass(frozen=True)
@@ -36,23 +37,27 @@ class Place:
                 return self.called[name]
         return None
 
-    def share_out(self, marks: Marks) -> dict[Path, list[Segment]]:
-        """The segments of each recording; marks of one that is not here are left out, with the reason."""
-        owner, names = self.owner(marks.path), {mark.of for mark in marks.found}
+    def share_out(self, file: Path, annotations: Annotations) -> tuple[dict[Path, list[Segment]], list[str]]:
+        """The segments of each recording in a label file, and the reasons for those of recordings that are not here.
+
+        A file that names one recording only may call it otherwise than the one that it lies beside.
+        """
+        owner, n_named = self.owner(file), len(annotations.recordings)
         shared: dict[Path, list[Segment]] = {}
-        strangers: dict[str, None] = {}
-        for mark in marks.found:
-            recording = self.called.get(PurePosixPath(mark.of).name) if mark.of else owner
-            recording = recording or (owner if len(names) == 1 else None)
+        reasons: list[str] = []
+        for name, segments in annotations.recordings.items():
+            recording = self._named(name) if name.strip() else owner
+            recording = recording or (owner if n_named == 1 else None)
             if recording is None:
-                strangers[mark.of] = None
+                reasons.append(f"no recording {shown(name)} beside it" if name.strip() else NO_RECORDING)
             else:
-                shared.setdefault(recording, []).append(mark.segment)
-        marks.left_out += [f"no recording {shown(name)} beside it" if name else NOBODY for name in strangers]
-        return shared
+                shared.setdefault(recording, []).extend(segments)
+        return shared, reasons
 
-
-NOBODY = "no recording of its name beside it"
+    def _named(self, name: str) -> Path | None:
+        """The recording that a label file calls so, whatever folder and space it writes around it."""
+        spellings = (PurePosixPath(name).name, PurePosixPath(name.strip()).name)
+        return next((self.called[one] for one in spellings if one in self.called), None)
 
 
 def places(path: Path) -> Iterator[Place]:

@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from audioclass.contracts import CorpusReader
-from audioclass.corpora.examples import write_tone
 from audioclass.corpora.manifest import read_manifest
-from audioclass.corpora.texts import read_text, shown
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, did_you_mean, unknown_name
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.recordings import ABSENT, irregularity
 from audioclass.taxonomy import Taxonomy
+from audioclass.text_files import read_text, shown
 
 SEGMENTS, TAXONOMY, ABOUT = "segments.csv", "taxonomy.toml", "corpus.toml"
 TEXTS = ("title", "licence", "source")
@@ -49,10 +49,10 @@ class CorpusFolder:
         corpus = _with_tree(read_manifest(path / SEGMENTS, stays_inside=True), path / TAXONOMY)
         if irregularity(path / ABOUT) == ABSENT:
             return corpus
-        said = _read_about(path / ABOUT)
-        _check_folds(path / ABOUT, said.get("folds"), corpus.clips)
-        checksums = {path / os.path.normpath(file): digest for file, digest in said.get("checksums", {}).items()}
-        return replace(corpus, about={key: said[key] for key in TEXTS if key in said}, checksums=checksums)
+        about = _read_about(path / ABOUT)
+        _check_folds(path / ABOUT, about.get("folds"), corpus.clips)
+        checksums = {path / os.path.normpath(file): digest for file, digest in about.get("checksums", {}).items()}
+        return replace(corpus, about={key: about[key] for key in TEXTS if key in about}, checksums=checksums)
 
     def example(self, folder: Path) -> Path:
         """Two labels below a group and one beside it."""
@@ -87,17 +87,17 @@ def _with_tree(corpus: Corpus, path: Path) -> Corpus:
 
 def _read_about(path: Path) -> Mapping[str, Any]:
     try:
-        said = tomllib.loads(read_text(path).replace("\r\n", "\n"))
+        about = tomllib.loads(read_text(path).replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise CorpusError(f"{path}: not a TOML file: {error}") from error
-    for key in said:
+    for key in about:
         if key not in KEYS:
             raise CorpusError(f"{path}: {unknown_name('key', key, KEYS)}")
     for key in TEXTS:
-        if not isinstance(said.get(key, ""), str):
+        if not isinstance(about.get(key, ""), str):
             raise CorpusError(f"{path}: {key} must be a text")
-    _check_checksums(path, said.get("checksums", {}))
-    return said
+    _check_checksums(path, about.get("checksums", {}))
+    return about
 
 
 def _check_checksums(path: Path, checksums: Any) -> None:
@@ -108,11 +108,11 @@ def _check_checksums(path: Path, checksums: Any) -> None:
             raise CorpusError(f"{path}: checksum of {shown(file)} must be the 64 hexadecimal digits of a SHA-256")
 
 
-def _check_folds(path: Path, said: Any, clips: Sequence[Clip]) -> None:
+def _check_folds(path: Path, n_folds: Any, clips: Sequence[Clip]) -> None:
     folds = {clip.fold for clip in clips} - {""}
-    if said is None:
+    if n_folds is None:
         return
-    if isinstance(said, bool) or not isinstance(said, int) or said < 2:
-        raise CorpusError(f"{path}: folds={said!r} must be a number of at least 2")
-    if len(folds) != said:
-        raise CorpusError(f"{path}: folds={said}, {SEGMENTS} has {len(folds)} of them")
+    if isinstance(n_folds, bool) or not isinstance(n_folds, int) or n_folds < 2:
+        raise CorpusError(f"{path}: folds={n_folds!r} must be a number of at least 2")
+    if len(folds) != n_folds:
+        raise CorpusError(f"{path}: folds={n_folds}, {SEGMENTS} has {len(folds)} of them")

@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from audioclass.contracts import CorpusReader
-from audioclass.corpora.examples import write_tone
-from audioclass.corpora.tables import Row, has_columns, read_rows
-from audioclass.corpora.texts import label_of, shown
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.recordings import irregularity
+from audioclass.text_files import TableRow, first_line, label_of, names_columns, read_rows, shown
 
 TABLE = Path("meta", "esc50.csv")
 COLUMNS = ("filename", "fold", "category", "esc10", "src_file")
@@ -28,7 +27,7 @@ class Esc50:
 
     def matches(self, path: Path) -> bool:
         """By the table and its columns."""
-        return has_columns(path / TABLE, COLUMNS)
+        return names_columns(first_line(path / TABLE), COLUMNS)
 
     def read(self, path: Path) -> Corpus:
         """Entries in the order of the table; clips that are not there are ignored."""
@@ -58,14 +57,14 @@ def register_corpus_readers() -> list[type[CorpusReader]]:
     return [Esc50]
 
 
-def _is_esc10(row: Row) -> bool:
-    said = row.get("esc10").lower()
-    if said not in ("true", "false"):
-        raise CorpusError(f"{row.where}: esc10 {shown(said)} must be True or False")
-    return said == "true"
+def _is_esc10(row: TableRow) -> bool:
+    flag = row.get("esc10").lower()
+    if flag not in ("true", "false"):
+        raise CorpusError(f"{row.where}: esc10 {shown(flag)} must be True or False")
+    return flag == "true"
 
 
-def _clip(row: Row, folder: Path) -> Clip:
+def _clip(row: TableRow, folder: Path) -> Clip:
     name = row.get("filename")
     if not name or Path(name).name != name:
         raise CorpusError(f"{row.where}: filename {shown(name)} must be the name of a file in audio/")

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from audioclass.contracts import CorpusReader
-from audioclass.corpora.examples import write_tone
-from audioclass.corpora.texts import label_of
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, UsageError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.recordings import FOLDER, irregularity, is_recording
 from audioclass.taxonomy import DEEPEST, Taxonomy
+from audioclass.text_files import label_of
 
 
 @component
@@ -67,8 +67,8 @@ class Folders:
 
     def _clip(self, root: Path, file: Path) -> Clip:
         name = file.relative_to(root).as_posix()
-        found = re.search(self.group, name) if self.group else None
-        group = (found[1] if found.re.groups else found[0]) if found else ""
+        match = re.search(self.group, name) if self.group else None
+        group = (match[1] if match.re.groups else match[0]) if match else ""
         return Clip(file, label_of(str(file.parent), file.parent.name), group=group or name)
 
     def example(self, folder: Path) -> Path:
@@ -111,11 +111,11 @@ def _walk(path: Path, parts: tuple[str, ...] = (), above: tuple[str, ...] = ()) 
 def _listed(path: Path) -> tuple[list[str], tuple[str, ...]]:
     """Names of folders and of files, sorted; none where the folder cannot be read."""
     try:
-        found = [clip for clip in os.scandir(path) if not clip.name.startswith(".")]
+        entries = [entry for entry in os.scandir(path) if not entry.name.startswith(".")]
     except OSError:
         return [], ()
-    folders = {clip.name for clip in found if clip.is_dir()}
-    return sorted(folders), tuple(sorted({clip.name for clip in found} - folders))
+    folders = {entry.name for entry in entries if entry.is_dir()}
+    return sorted(folders), tuple(sorted({entry.name for entry in entries} - folders))
 
 
 def _labels(walked: Sequence[_Folder]) -> set[tuple[str, ...]]:

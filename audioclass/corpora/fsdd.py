@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from audioclass.contracts import CorpusReader
-from audioclass.corpora.examples import write_tone
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
@@ -60,14 +60,14 @@ def _names(folder: Path) -> list[str]:
     if irregularity(folder) != FOLDER:
         return []
     try:
-        return [clip.name for clip in os.scandir(folder) if not clip.name.startswith(".")]
+        return [entry.name for entry in os.scandir(folder) if not entry.name.startswith(".")]
     except OSError:
         return []
 
 
 def _order(name: str) -> tuple[str, str, int, str]:
-    found = NAME.fullmatch(name)
-    return (found["digit"], found["speaker"], int(found["index"]), name) if found else ("", "", 0, name)
+    match = NAME.fullmatch(name)
+    return (match["digit"], match["speaker"], int(match["index"]), name) if match else ("", "", 0, name)
 
 
 def _reason(file: Path) -> str:
@@ -75,5 +75,5 @@ def _reason(file: Path) -> str:
 
 
 def _clip(file: Path) -> Clip:
-    found = NAME.fullmatch(file.name)
-    return Clip(file, DIGITS[int(found["digit"])], group=found["speaker"])
+    digit, speaker, _ = file.name.split("_")  # such names have been told by `_reason`
+    return Clip(file, DIGITS[int(digit)], group=speaker)

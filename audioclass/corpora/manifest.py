@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import IO, ClassVar
 
 from audioclass.contracts import CorpusReader
-from audioclass.corpora.examples import write_tone
-from audioclass.corpora.tables import Row, has_columns, read_rows
-from audioclass.corpora.texts import label_of, number_of, shown, time_of
+from audioclass.corpora.tones import write_tone
 from audioclass.data import Clip, Corpus, Ignored
 from audioclass.errors import CorpusError, UsageError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.recordings import irregularity
+from audioclass.text_files import TableRow, first_line, label_of, names_columns, number_of, read_rows, shown, time_of
 
 REQUIRED = ("file", "label")
 COLUMNS = (*REQUIRED, "start", "end", "group", "fold", "weight")
@@ -34,7 +33,7 @@ class Manifest:
 
     def matches(self, path: Path) -> bool:
         """By the columns that its first line names."""
-        return path.suffix.lower() in SUFFIXES and has_columns(path, REQUIRED)
+        return path.suffix.lower() in SUFFIXES and names_columns(first_line(path), REQUIRED)
 
     def read(self, path: Path) -> Corpus:
         """Entries in the order of the lines; files that are not there are ignored."""
@@ -60,7 +59,7 @@ def read_manifest(path: Path, *, stays_inside: bool) -> Corpus:
     """The clips of a table; with `stays_inside` a file outside the table's folder is an error."""
     clips: list[Clip] = []
     ignored: dict[Path, Ignored] = {}
-    for row in read_rows(path, REQUIRED):
+    for row in read_rows(path, REQUIRED, COLUMNS):
         clip = _clip(row, path.parent, stays_inside)
         reason = irregularity(clip.file) or ("lasts no time" if clip.start == clip.end else "")
         if reason:
@@ -81,7 +80,7 @@ def write_manifest(corpus: Corpus, stream: IO[str], folder: Path) -> None:
         lines.writerow((_written(clip.file, folder), clip.label, start, end, clip.group, clip.fold, weight))
 
 
-def _clip(row: Row, folder: Path, stays_inside: bool) -> Clip:
+def _clip(row: TableRow, folder: Path, stays_inside: bool) -> Clip:
     file, name = _located(row, folder, stays_inside)
     start = time_of(row.where, "start", row.get("start") or "0")
     end = time_of(row.where, "end", row.get("end")) if row.get("end") else None
@@ -94,16 +93,16 @@ def _clip(row: Row, folder: Path, stays_inside: bool) -> Clip:
     return Clip(file, label, start, end, row.get("group") or name, row.get("fold"), weight)
 
 
-def _located(row: Row, folder: Path, stays_inside: bool) -> tuple[Path, str]:
+def _located(row: TableRow, folder: Path, stays_inside: bool) -> tuple[Path, str]:
     """The file of a row and its one name, however the row spells the way to it."""
-    said = row.get("file")
-    if not said:
+    spelt = row.get("file")
+    if not spelt:
         raise CorpusError(f"{row.where}: the file is empty")
-    if "\\" in said and irregularity(folder / said):
-        said = said.replace("\\", "/")  # written on a computer that separates folders so
-    name = Path(os.path.normpath(said))
+    if "\\" in spelt and irregularity(folder / spelt):
+        spelt = spelt.replace("\\", "/")  # written on a computer that separates folders so
+    name = Path(os.path.normpath(spelt))
     if stays_inside and (name.is_absolute() or name.parts[:1] == ("..",)):
-        raise CorpusError(f"{row.where}: file {shown(said)} lies outside the folder of the corpus")
+        raise CorpusError(f"{row.where}: file {shown(spelt)} lies outside the folder of the corpus")
     return folder / name, name.as_posix()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,14 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from audioclass.contracts import UsesFormats
 from audioclass.data import Clip, Corpus, Features, Segment
 from audioclass.engine.features import extract_many
-from audioclass.errors import CorpusError, UsageError
+from audioclass.errors import CorpusError, PluginError, UsageError
 from audioclass.parameters import parse_assignments
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from audioclass.contracts import CorpusReader
+    from audioclass.contracts import CorpusReader, LabelFormat
     from audioclass.extraction.recipe import Recipe
     from audioclass.plugins.manager import PluginManager
 
@@ -96,13 +98,27 @@ def load_corpus(
 def corpus_readers(
     manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
 ) -> list[CorpusReader]:
-    """Every reader on offer, or only the one that is named, with settings such as `esc10=true`."""
-    if not reader:
-        if settings:
-            raise UsageError(f"{settings[0]!r} is for one reader; name it with --reader")
-        return [manager.make("corpus_reader", offer.name) for offer in manager.offers("corpus_reader")]
-    values = parse_assignments(manager.load("corpus_reader", reader), settings)
-    return [manager.make("corpus_reader", reader, values)]
+    """Every reader on offer, or only the one that is named, with settings such as `esc10=true`.
+
+    A reader of label files is handed every format on offer that loads.
+    """
+    if reader:
+        values = parse_assignments(manager.load("corpus_reader", reader), settings)
+        readers = [manager.make("corpus_reader", reader, values)]
+    elif settings:
+        raise UsageError(f"{settings[0]!r} is for one reader; name it with --reader")
+    else:
+        readers = [manager.make("corpus_reader", offer.name) for offer in manager.offers("corpus_reader")]
+    return [one.with_formats(label_formats(manager)) if isinstance(one, UsesFormats) else one for one in readers]
+
+
+def label_formats(manager: PluginManager) -> list[LabelFormat]:
+    """Every format on offer; one that does not load is in the manager's quarantine, with the reason."""
+    formats: list[LabelFormat] = []
+    for offer in manager.offers("format"):
+        with contextlib.suppress(PluginError):
+            formats.append(manager.make("format", offer.name))
+    return formats
 
 
 def tree_for(corpus: Corpus, labelled: Dataset, asked: Taxonomy | str | None = None) -> Taxonomy | None:

@@ -1,1 +1,1 @@
-"""A result → one format per file; what they share is in `rows.py`, `texts.py` and `reading.py`."""
+"""A result ↔ one format per file, with `write` and, where it can be labels, `read`. `rows.py`, `texts.py`: shared."""

@@ -3,54 +3,61 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from typing import IO, ClassVar
 
-from audioclass.contracts import Export
-from audioclass.data import Result, Segment
-from audioclass.formats.reading import Recordings, by_time, read_segment, read_table, the_only
-from audioclass.formats.rows import Row, label_names, rows_of
+from audioclass.contracts import LabelFormat
+from audioclass.data import Annotations, Result, Segment
+from audioclass.formats.rows import COLUMNS, ResultRow, label_names, rows_of
 from audioclass.hookspecs import hookimpl
-from audioclass.parameters import component
+from audioclass.parameters import component, parameter
+from audioclass.text_files import names_columns, read_table, span_of
 
-KEYS = ("file", "start", "end", "label", "posterior", "path")
-NEEDED = ("start", "end", "label")
+TIMES = ("start", "end")
+LABEL = "label"
 
 
 @component
 class Csv:
-    """One line a segment: file, start, end, label, posterior, path, and the posterior of each label in its column."""
+    """One line a segment: file, times, label, probability, runner-up, path, and the posterior of each label."""
 
     name: ClassVar[str] = "csv"
     suffix: ClassVar[str] = ".csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
     carries_probabilities: ClassVar[bool] = True
+    names_recordings: ClassVar[bool] = True
+
+    column: str = parameter(LABEL, help="the column that holds the label")
 
     def write(self, result: Result, stream: IO[str]) -> None:
         """The table under a header; `posterior_…` columns follow the order of the labels."""
         lines = csv.writer(stream)
-        lines.writerow([*KEYS, *(f"posterior_{label}" for label in label_names(result))])
+        columns = [self.column if name == LABEL else name for name in COLUMNS]
+        lines.writerow([*columns, "path", *(f"posterior_{label}" for label in label_names(result))])
         lines.writerows(map(_fields, rows_of(result)))
 
-    def read(self, stream: IO[str]) -> Sequence[Segment]:
-        """The segments of one recording from a table with at least start, end and label."""
-        return the_only(self.read_recordings(stream))
+    def recognises(self, first_line: str) -> bool:
+        """By a header that names the times and the label."""
+        return names_columns(first_line, (*TIMES, self.column))
 
-    def read_recordings(self, stream: IO[str]) -> Recordings:
-        """The same for every value of the `file` column; all belong to one where there is none."""
-        found: dict[str, list[Segment]] = {}
-        for where, line in read_table(stream, NEEDED, ","):
-            segment = read_segment(where, *(line[key] for key in NEEDED))
-            found.setdefault(line.get("file", ""), []).append(segment)
-        return by_time(found)
+    def read(self, stream: IO[str]) -> Annotations:
+        """The segments of every value of the column `file`, separated by commas, tabs or semicolons."""
+        recordings: dict[str, list[Segment]] = {}
+        for row in read_table(stream, (*TIMES, self.column), ("file",)):
+            segment = Segment(*span_of(row.where, *map(row.get, TIMES)), row.exact(self.column))
+            recordings.setdefault(row.exact("file"), []).append(segment)
+        return Annotations(recordings)
 
 
-def _fields(row: Row) -> list[str]:
-    posterior = "" if row.posterior is None else f"{row.posterior:.6f}"
+def _fields(row: ResultRow) -> list[str]:
+    """The fields of a line, in the order of the header."""
+    values = (row.probability, row.runner_up_probability)
+    probability, of_runner_up = ("" if value is None else f"{value:.6f}" for value in values)
     times = [f"{row.start:.6f}", f"{row.end:.6f}"]
-    return [row.file, *times, row.label, posterior, "/".join(row.path), *(f"{p:.6f}" for p in row.posteriors)]
+    best = [row.label, probability, row.runner_up or "", of_runner_up]
+    return [row.file, *times, *best, "/".join(row.path), *(f"{p:.6f}" for p in row.posteriors)]
 
 
 @hookimpl
-def register_exports() -> list[type[Export]]:
+def register_formats() -> list[type[LabelFormat]]:
     """Comma-separated values."""
     return [Csv]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import IO, Any, ClassVar
 
-from audioclass.contracts import Export
+from audioclass.contracts import LabelFormat
 from audioclass.data import Result
 from audioclass.errors import UsageError
-from audioclass.formats.rows import label_names, rows_of
+from audioclass.formats.rows import COLUMNS, label_names, rows_of
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
+
+TEXTS = ("file", "label", "runner_up")
 
 
 @component
 class Parquet:
-    """The whole table in columns: file, start, end, label, posterior, path, and the posterior of each label."""
+    """The whole table in columns: file, times, label, probability, runner-up, path, and the posterior of each label."""
 
     name: ClassVar[str] = "parquet"
     suffix: ClassVar[str] = ".parquet"
@@ -22,11 +25,11 @@ class Parquet:
     binary: ClassVar[bool] = True
 
     def write(self, result: Result, stream: IO[bytes]) -> None:
-        """One row a segment; `path` is a list of names, `posterior` null for a label outside the taxonomy."""
+        """One row a segment; `path` is a list of names, `probability` null for a label outside the taxonomy."""
         arrow, parquet = _import_parquet()
         rows = list(rows_of(result))
-        types = {"file": arrow.string(), "start": arrow.float64(), "end": arrow.float64(), "label": arrow.string()}
-        types |= {"posterior": arrow.float64(), "path": arrow.list_(arrow.string())}
+        types = {name: arrow.string() if name in TEXTS else arrow.float64() for name in COLUMNS}
+        types |= {"path": arrow.list_(arrow.string())}
         columns = {key: arrow.array([getattr(row, key) for row in rows], kind) for key, kind in types.items()}
         for label, posteriors in zip(label_names(result), result.P.T, strict=True):
             columns[f"posterior_{label}"] = arrow.array(posteriors, arrow.float64())
@@ -35,14 +38,12 @@ class Parquet:
 
 def _import_parquet() -> tuple[Any, Any]:
     try:
-        import pyarrow
-        import pyarrow.parquet
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise UsageError("parquet needs pyarrow: pip install 'audioclass[parquet]'") from error
-    return pyarrow, pyarrow.parquet
 
 
 @hookimpl
-def register_exports() -> list[type[Export]]:
+def register_formats() -> list[type[LabelFormat]]:
     """Parquet."""
     return [Parquet]

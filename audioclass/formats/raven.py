@@ -3,67 +3,91 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
 from typing import IO, ClassVar
 
-from audioclass.contracts import Export
-from audioclass.data import Result, Segment
-from audioclass.formats.reading import Recordings, by_time, read_number, read_segment, read_table, the_only
-from audioclass.formats.rows import Row, rows_of
+from audioclass.contracts import LabelFormat
+from audioclass.data import Annotations, Result, Segment
+from audioclass.errors import CorpusError
+from audioclass.formats.rows import ResultRow, rows_of
 from audioclass.formats.texts import one_line, restored
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
+from audioclass.text_files import TableRow, names_columns, read_table, shown, span_of, time_of
 
 BEGIN, END, OFFSET, FILE = "Begin Time (s)", "End Time (s)", "File Offset (s)", "Begin File"
 LOW, HIGH = "Low Freq (Hz)", "High Freq (Hz)"
+# What people call the column of labels, which Raven leaves to them; the first is the one that is written.
+LABELS = (
+    *("Annotation", "annotations", "label", "labels", "species", "common name", "species code", "call type"),
+    *("call_type", "sound type", "class", "type", "tags", "tag", "id", "name"),
+)
 
 
 @component
 class Raven:
-    """A selection over all frequencies for each segment, with its file, label and posterior.
+    r"""A selection over all frequencies for each segment, with its file, label and probability.
 
-    Times are those within the file, also where the table holds several.
+    Times are those within the file, also where the table holds several. Tabs, line ends and backslashes in a text are
+    written as `\t`, `\n` and `\\`.
     """
 
     name: ClassVar[str] = "raven"
     suffix: ClassVar[str] = ".selections.txt"
+    suffixes: ClassVar[tuple[str, ...]] = (".txt", ".tsv")
     carries_probabilities: ClassVar[bool] = True
+    names_recordings: ClassVar[bool] = True
 
-    column: str = parameter("Annotation", help="the column that holds the label")
+    column: str = parameter("", help="the column that holds the label; empty: Annotation, or another usual one")
     high: float = parameter(8000.0, above=0.0, help="upper edge of the boxes, in hertz")
 
     def write(self, result: Result, stream: IO[str]) -> None:
         """One line a segment under Raven's own header."""
         lines = csv.writer(stream, delimiter="\t", lineterminator="\n")
-        head = ("Selection", "View", "Channel", BEGIN, END, LOW, HIGH, FILE, OFFSET, self.column, "Posterior")
-        lines.writerow(head)
+        column = self.column or LABELS[0]
+        lines.writerow(["Selection", "View", "Channel", BEGIN, END, LOW, HIGH, FILE, OFFSET, column, "Probability"])
         for number, row in enumerate(rows_of(result), start=1):
             lines.writerow([number, "Spectrogram 1", 1, *self._fields(row)])
 
-    def read(self, stream: IO[str]) -> Sequence[Segment]:
-        """The selections of one recording; one that is shown in several views counts once."""
-        return the_only(self.read_recordings(stream))
+    def recognises(self, first_line: str) -> bool:
+        """By the times in its header."""
+        return names_columns(first_line, (BEGIN, END))
 
-    def read_recordings(self, stream: IO[str]) -> Recordings:
-        """The same for every value of `Begin File`; all belong to one where there is no such column."""
-        found: dict[str, dict[str, Segment]] = {}
-        for where, line in read_table(stream, (BEGIN, END, self.column), "\t"):
-            selections = found.setdefault(restored(line.get(FILE, "")), {})
-            selections.setdefault(line.get("Selection", where), self._segment(where, line))
-        return by_time({file: list(selections.values()) for file, selections in found.items()})
+    def read(self, stream: IO[str]) -> Annotations:
+        """The selections of every value of `Begin File`, each once however many views show it.
 
-    def _fields(self, row: Row) -> list[str]:
-        posterior = "" if row.posterior is None else f"{row.posterior:.6f}"
+        In a table over several files the times within the file are those of `File Offset (s)`.
+        """
+        recordings: dict[str, dict[tuple[str, ...], Segment]] = {}
+        for row in read_table(stream, (BEGIN, END), (OFFSET, FILE, self.column)):
+            label, file = restored(row.exact(self._column(row))), restored(row.exact(FILE))
+            selection = (row.get("selection") or row.where, row.get(BEGIN), row.get(END), label)
+            recordings.setdefault(file, {}).setdefault(selection, Segment(*_span(row), label))
+        return Annotations({file: list(selections.values()) for file, selections in recordings.items()})
+
+    def _fields(self, row: ResultRow) -> list[str]:
+        probability = "" if row.probability is None else f"{row.probability:.6f}"
         start, end = f"{row.start:.6f}", f"{row.end:.6f}"
-        return [start, end, "0.0", f"{self.high}", one_line(row.file), start, one_line(row.label), posterior]
+        return [start, end, "0.0", f"{self.high}", one_line(row.file), start, one_line(row.label), probability]
 
-    def _segment(self, where: str, line: Mapping[str, str]) -> Segment:
-        begin, end = (read_number(where, line[key]) for key in (BEGIN, END))
-        offset = read_number(where, line[OFFSET]) if line.get(OFFSET) else begin
-        return read_segment(where, str(offset), str(round(offset + end - begin, 6)), restored(line[self.column]))
+    def _column(self, row: TableRow) -> str:
+        """The column of labels: the one that was asked for, else the first usual one."""
+        wanted = [self.column] if self.column else LABELS
+        there = next((name for name in wanted if name.lower() in row.fields), None)
+        if there is None:
+            asked = repr(self.column) if self.column else "of labels"
+            raise CorpusError(f"{row.where}: no column {asked}; found: {shown(', '.join(row.fields), 200)}")
+        return there
+
+
+def _span(row: TableRow) -> tuple[float, float]:
+    start, end = span_of(row.where, row.get(BEGIN), row.get(END))
+    if not row.get(OFFSET):
+        return start, end
+    offset = time_of(row.where, OFFSET, row.get(OFFSET))
+    return (start, end) if offset == start else (offset, round(offset + end - start, 6))
 
 
 @hookimpl
-def register_exports() -> list[type[Export]]:
+def register_formats() -> list[type[LabelFormat]]:
     """Raven's selection table."""
     return [Raven]

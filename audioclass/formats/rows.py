@@ -1,27 +1,39 @@
-"""The table as formats see it: rows that know the posterior and the path of their label, recording by recording."""
+"""A result as formats see it: rows that know their probability, runner-up and path, recording by recording."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
-from audioclass.data import Result
 from audioclass.formats.texts import encodable
+
+if TYPE_CHECKING:
+    from audioclass.data import Result
+
+# What is said of a segment, in this order, by every format that says it in columns or keys.
+COLUMNS = ("file", "start", "end", "label", "probability", "runner_up", "runner_up_probability")
+
+POINTS = "(points)"  # how the names of tiers end that hold points in time
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """One segment of the table.
 
-    The posterior of a group is the sum over its leaves; a label outside the taxonomy ("unknown") has neither posterior
-    nor path. `posteriors` holds one value for each label of the result, in their order.
+    The probability of a group is the sum over its leaves; a label outside the taxonomy ("unknown") has neither
+    probability nor path. The runner-up is the likeliest label that the segment's label does not cover, None where there
+    is none. `posteriors` holds one value for each label of the result, in their order.
     """
 
     file: str
     start: float
     end: float
     label: str
-    posterior: float | None
+    probability: float | None
+    runner_up: str | None
+    runner_up_probability: float | None
     path: tuple[str, ...]
     posteriors: tuple[float, ...]
 
@@ -31,17 +43,28 @@ class Track:
     """The rows of one recording, in order of time."""
 
     file: str
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
 
 
-def rows_of(result: Result) -> Iterator[Row]:
+def rows_of(result: Result) -> Iterator[ResultRow]:
     """Every row of the table, in its order."""
     names = _names(result)
+    labels = label_names(result)
     for file, segment, posteriors in zip(result.files, result.segments, result.P.tolist(), strict=True):
         columns, path = names.get(segment.label, ((), ()))
-        posterior = min(sum(posteriors[column] for column in columns), 1.0) if columns else None
-        label = encodable(segment.label)
-        yield Row(encodable(file), segment.start, segment.end, label, posterior, path, tuple(posteriors))
+        outside = (pair for pair in enumerate(posteriors) if pair[0] not in columns)
+        runner_up, its_probability = max(outside, key=itemgetter(1), default=(None, None))
+        yield ResultRow(
+            file=encodable(file),
+            start=segment.start,
+            end=segment.end,
+            label=encodable(segment.label),
+            probability=min(sum(posteriors[column] for column in columns), 1.0) if columns else None,
+            runner_up=None if runner_up is None else labels[runner_up],
+            runner_up_probability=its_probability,
+            path=path,
+            posteriors=tuple(posteriors),
+        )
 
 
 def label_names(result: Result) -> list[str]:
@@ -51,46 +74,71 @@ def label_names(result: Result) -> list[str]:
 
 def tracks_of(result: Result) -> list[Track]:
     """The recordings in order of first appearance."""
-    found: dict[str, list[Row]] = {}
+    rows: dict[str, list[ResultRow]] = {}
     for row in rows_of(result):
-        found.setdefault(row.file, []).append(row)
-    return [Track(file, tuple(in_order(rows))) for file, rows in found.items()]
+        rows.setdefault(row.file, []).append(row)
+    return [Track(file, tuple(in_order(these))) for file, these in rows.items()]
 
 
-def in_order(rows: Iterable[Row]) -> list[Row]:
+def in_order(rows: Iterable[ResultRow]) -> list[ResultRow]:
     """Rows in order of time, those that start together by their end."""
     return sorted(rows, key=lambda row: (row.start, row.end))
 
 
-def captions_of(result: Result) -> list[tuple[Row, str]]:
+def captions_of(result: Result) -> list[tuple[ResultRow, str]]:
     """Rows on one line of time with the text to show; of several recordings, each text begins with its file."""
     rows = in_order(rows_of(result))
     several = len({row.file for row in rows}) > 1
     return [(row, f"{row.file}: {row.label}" if several else row.label) for row in rows]
 
 
-def layers_of(result: Result, name: str = "labels") -> list[tuple[str, str, list[Row]]]:
-    """(name, file, rows) of tiers whose rows do not overlap, for formats that demand it.
+@dataclass(frozen=True)
+class Tier:
+    """Rows of one recording that do not overlap, under a name, for formats that demand it; all are points or none."""
 
-    One tier for each recording, called by its file where there are several; windows that overlap take turns on
-    further tiers, numbered from 2.
+    name: str
+    file: str
+    rows: tuple[ResultRow, ...]
+    is_of_points: bool = False
+
+
+def tiers_of(result: Result, name: str = "labels", digits: int = 6) -> list[Tier]:
+    """One tier for each recording, called by its file where there are several, and one for its points in time.
+
+    Windows that overlap take turns on further tiers, numbered from 2. A point is a row that lasts no time in seconds of
+    so many digits.
     """
     tracks = tracks_of(result)
-    return [
-        (f"{track.file if len(tracks) > 1 else name}{f' {number}' if number > 1 else ''}", track.file, layer)
-        for track in tracks
-        for number, layer in enumerate(_layers(track.rows), start=1)
-    ]
+    tiers: list[Tier] = []
+    for track in tracks:
+        called = track.file if len(tracks) > 1 else name
+        points = [row for row in track.rows if round(row.end, digits) <= round(row.start, digits)]
+        lasting = [row for row in track.rows if round(row.end, digits) > round(row.start, digits)]
+        for number, layer in enumerate(_layers(lasting, digits), start=1):
+            tiers.append(Tier(_numbered(called, number), track.file, layer))
+        for number, layer in enumerate(_layers(points, digits), start=1):
+            tiers.append(Tier(_numbered(f"{called} {POINTS}", number), track.file, layer, is_of_points=True))
+    return tiers
 
 
-def _layers(rows: Sequence[Row]) -> list[list[Row]]:
-    layers: list[list[Row]] = []
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} {number}"
+
+
+def _layers(rows: Iterable[ResultRow], digits: int) -> list[tuple[ResultRow, ...]]:
+    """The rows, in order of time, on as few lines as let none begin before the one before it ends, nor with it."""
+    layers: list[list[ResultRow]] = []
     for row in rows:
-        free = next((layer for layer in layers if layer[-1].end <= row.start), None)
+        free = next((layer for layer in layers if _is_after(row, layer[-1], digits)), None)
         if free is None:
             layers.append(free := [])
         free.append(row)
-    return layers
+    return [tuple(layer) for layer in layers]
+
+
+def _is_after(row: ResultRow, other: ResultRow, digits: int) -> bool:
+    start = round(row.start, digits)
+    return start >= round(other.end, digits) and start > round(other.start, digits)
 
 
 def _names(result: Result) -> dict[str, tuple[tuple[int, ...], tuple[str, ...]]]:

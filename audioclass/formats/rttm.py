@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import IO, ClassVar
 from urllib.parse import quote, unquote
 
-from audioclass.contracts import Export
-from audioclass.data import Result, Segment
+from audioclass.contracts import LabelFormat
+from audioclass.data import Annotations, Result, Segment
 from audioclass.errors import CorpusError
-from audioclass.formats.reading import Recordings, by_time, read_number, read_segment, the_only
-from audioclass.formats.rows import Row, rows_of
+from audioclass.formats.rows import ResultRow, rows_of
 from audioclass.formats.texts import milliseconds
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
+from audioclass.text_files import numbered_lines, span_of, time_of
 
 NOTHING = "<NA>"
-SEPARATING = re.compile(r"[\s%\x00-\x1f\x7f-\x9f]")
-FEWEST_FIELDS = 8  # up to the name; some tools leave out what follows
+SPEAKER = "SPEAKER"
+SEPARATING = re.compile(rf"[\s%\x00-\x1f\x7f-\x9f]|^(?={NOTHING}$)<")
+FEWEST_FIELDS = 8  # up to the speaker; some tools leave out what follows
 
 
 @component
 class Rttm:
-    """SPEAKER lines: the label is the speaker, its posterior the confidence; spaces in names become %20.
+    """SPEAKER lines: the label is the speaker, its probability the confidence; spaces in names become %20.
 
     A recording is called by its file without folder and suffix, by the whole of it where two would be called the same.
     """
@@ -32,47 +33,48 @@ class Rttm:
     name: ClassVar[str] = "rttm"
     suffix: ClassVar[str] = ".rttm"
     carries_probabilities: ClassVar[bool] = True
+    names_recordings: ClassVar[bool] = True
 
     def write(self, result: Result, stream: IO[str]) -> None:
-        """One line a segment, in the order of the table."""
+        """One line a segment, in the order of the table, times to the millisecond."""
         rows = list(rows_of(result))
         called = _identifiers(dict.fromkeys(row.file for row in rows))
         for row in rows:
             stream.write(_line(row, called[row.file]))
 
-    def read(self, stream: IO[str]) -> Sequence[Segment]:
-        """The SPEAKER lines of one recording; lines of other types and comments are passed over."""
-        return the_only(self.read_recordings(stream))
-
-    def read_recordings(self, stream: IO[str]) -> Recordings:
-        """The same for every recording."""
-        found: dict[str, list[Segment]] = {}
-        for number, line in enumerate(stream, start=1):
+    def read(self, stream: IO[str]) -> Annotations:
+        """The SPEAKER lines of each recording; lines of other types are left out, comments are passed over."""
+        recordings: dict[str, list[Segment]] = {}
+        left_out: list[str] = []
+        for where, line in numbered_lines(stream):
             fields = line.split()
-            if fields and fields[0].removeprefix("\ufeff") == "SPEAKER":
-                found.setdefault(_decoded("".join(fields[1:2])), []).append(_segment(number, fields))
-        return by_time(found)
+            if not fields or fields[0].startswith(";"):
+                continue
+            if fields[0] == SPEAKER:
+                recordings.setdefault(_decoded("".join(fields[1:2])), []).append(_segment(where, fields))
+            else:
+                left_out.append(f"{where}: type {fields[0][:20]}, not {SPEAKER}")
+        return Annotations(recordings, tuple(left_out))
 
 
-def _identifiers(files: Sequence[str]) -> dict[str, str]:
+def _identifiers(files: Iterable[str]) -> dict[str, str]:
     stems = {file: PurePath(file).stem for file in files}
     unique = len(set(stems.values())) == len(stems)
     return {file: _encoded(stems[file] if unique else file) for file in stems}
 
 
-def _line(row: Row, identifier: str) -> str:
+def _line(row: ResultRow, identifier: str) -> str:
     start, end = milliseconds(row.start), milliseconds(row.end)
-    confidence = NOTHING if row.posterior is None else f"{row.posterior:.6f}"
+    confidence = NOTHING if row.probability is None else f"{row.probability:.6f}"
     times = f"{start / 1000:.3f} {(end - start) / 1000:.3f}"
-    return f"SPEAKER {identifier} 1 {times} {NOTHING} {NOTHING} {_encoded(row.label)} {confidence} {NOTHING}\n"
+    return f"{SPEAKER} {identifier} 1 {times} {NOTHING} {NOTHING} {_encoded(row.label)} {confidence} {NOTHING}\n"
 
 
-def _segment(number: int, fields: Sequence[str]) -> Segment:
-    where = f"line {number}"
+def _segment(where: str, fields: Sequence[str]) -> Segment:
     if len(fields) < FEWEST_FIELDS:
-        raise CorpusError(f"{where}: {len(fields)} fields, a SPEAKER line has 10")
-    end = round(read_number(where, fields[3]) + read_number(where, fields[4]), 6)
-    return read_segment(where, fields[3], str(end), _decoded(fields[7]))
+        raise CorpusError(f"{where}: {len(fields)} fields, a {SPEAKER} line has at least {FEWEST_FIELDS}")
+    start, duration = time_of(where, "start", fields[3]), time_of(where, "duration", fields[4])
+    return Segment(*span_of(where, fields[3], str(round(start + duration, 6))), _decoded(fields[7]))
 
 
 def _encoded(text: str) -> str:
@@ -84,6 +86,6 @@ def _decoded(text: str) -> str:
 
 
 @hookimpl
-def register_exports() -> list[type[Export]]:
+def register_formats() -> list[type[LabelFormat]]:
     """RTTM."""
     return [Rttm]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, ClassVar
 
-from audioclass.contracts import Export
+from audioclass.contracts import LabelFormat
 from audioclass.data import Result
 from audioclass.formats.rows import captions_of
 from audioclass.formats.texts import clock, one_line
@@ -27,6 +27,6 @@ class Srt:
 
 
 @hookimpl
-def register_exports() -> list[type[Export]]:
+def register_formats() -> list[type[LabelFormat]]:
     """SubRip."""
     return [Srt]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-BREAKING = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
+BREAKING = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
 ESCAPED = re.compile(r"\\(?:\\|t|n|r|u[0-9a-f]{4})")
 SHORT = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 LONG = {escaped: character for character, escaped in SHORT.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import IO, ClassVar
 
-from audioclass.contracts import Export
+from audioclass.contracts import LabelFormat
 from audioclass.data import Result
 from audioclass.formats.rows import captions_of
 from audioclass.formats.texts import clock, one_line
@@ -30,6 +30,6 @@ class WebVtt:
 
 
 @hookimpl
-def register_exports() -> list[type[Export]]:
+def register_formats() -> list[type[LabelFormat]]:
     """WebVTT."""
     return [WebVtt]

@@ -32,6 +32,7 @@ class Offer:
     module: str
     distribution: str
     version: str
+    suffix: str = ""  # of a label format: the files that are written in it
 
     @property
     def key(self) -> tuple[str, str]:
@@ -42,7 +43,8 @@ class Offer:
 def describe(cls: type, kind: str, module: str, distribution: str, version: str) -> Offer:
     """The offer that a class makes."""
     summary = (inspect.getdoc(cls) or "").split("\n")[0]
-    return Offer(kind, cls.name, summary, parameters_of(cls), module, distribution, version)
+    suffix = cls.suffix if kind == "format" else ""
+    return Offer(kind, cls.name, summary, parameters_of(cls), module, distribution, version, suffix)
 
 
 def write_manifest(offers: Sequence[Offer]) -> str:
@@ -50,7 +52,7 @@ def write_manifest(offers: Sequence[Offer]) -> str:
     text = f"# What this distribution offers; written by `audioclass plugins manifest`.\nschema = {SCHEMA}\n"
     for offer in sorted(offers, key=lambda offer: (list(KINDS).index(offer.kind), offer.name)):
         said = {"kind": offer.kind, "name": offer.name, "summary": offer.summary, "module": offer.module}
-        text += "\n[[offers]]\n" + toml_lines(said)
+        text += "\n[[offers]]\n" + toml_lines(said | ({"suffix": offer.suffix} if offer.suffix else {}))
         for parameter in offer.parameters:
             text += "[[offers.parameters]]\n" + toml_lines(parameter.stated())
     return text
@@ -69,6 +71,7 @@ def read_manifest(text: str, distribution: str, version: str) -> tuple[Offer, ..
 
 def _read_offer(table: dict[str, Any], distribution: str, version: str) -> Offer:
     stated = {key: table[key] for key in ("kind", "name", "summary", "module")}
+    stated["suffix"] = table.get("suffix", "")
     for key, value in stated.items():
         if not isinstance(value, str):
             raise PluginError(f"{MANIFEST}: {key} = {value!r} must be a text")

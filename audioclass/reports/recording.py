@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.data import Posteriors, Result
-from audioclass.formats.rows import Row, label_names, rows_of
+from audioclass.formats.rows import ResultRow, label_names, rows_of
 from audioclass.formats.texts import encodable
 from audioclass.markup import element, embedded_json, escape, page
 from audioclass.reports.appearance import STYLE, cell, row_head, table
@@ -49,7 +49,7 @@ def recording_page(
     return page(title, STYLE + _read("recording.css"), body, _read("recording.js"))
 
 
-def _data(rows: Sequence[Row], result: Result, curves: Curves, envelope: Envelope | None) -> dict[str, Any]:
+def _data(rows: Sequence[ResultRow], result: Result, curves: Curves, envelope: Envelope | None) -> dict[str, Any]:
     """Everything that the script draws, as plain values; arrays are base64."""
     drawn = [encodable(label) for label in curves.labels]
     names = list(dict.fromkeys([*drawn, *label_names(result), *(row.label for row in rows)]))
@@ -57,7 +57,7 @@ def _data(rows: Sequence[Row], result: Result, curves: Curves, envelope: Envelop
     return {
         "duration": max(ends),
         "names": names,
-        "segments": [_segment(row, result, names) for row in rows],
+        "segments": [_segment(row, names) for row in rows],
         "curves": {
             "names": [names.index(label) for label in drawn],
             "edges": _encoded(curves.edges.astype("<f4")),
@@ -67,15 +67,15 @@ def _data(rows: Sequence[Row], result: Result, curves: Curves, envelope: Envelop
     }
 
 
-def _segment(row: Row, result: Result, names: Sequence[str]) -> list[Any]:
-    """Start, end, name, posterior, the best label outside it and its posterior; None where there is none."""
-    outside = [i for i, path in enumerate(result.paths) if row.label not in path]
-    second = max(outside, default=None, key=lambda i: row.posteriors[i])
-    posterior = None if row.posterior is None else round(row.posterior, 4)
-    said = [round(row.start, 3), round(row.end, 3), names.index(row.label), posterior]
-    if second is None:
-        return [*said, None, None]
-    return [*said, names.index(encodable(result.labels[second])), round(row.posteriors[second], 4)]
+def _segment(row: ResultRow, names: Sequence[str]) -> list[Any]:
+    """Start, end, name, probability, the runner-up and its probability; None where there is none."""
+    runner_up = None if row.runner_up is None else names.index(row.runner_up)
+    best = [round(row.start, 3), round(row.end, 3), names.index(row.label), _rounded(row.probability)]
+    return [*best, runner_up, _rounded(row.runner_up_probability)]
+
+
+def _rounded(probability: float | None) -> float | None:
+    return None if probability is None else round(probability, 4)
 
 
 def _wave(envelope: Envelope) -> dict[str, Any]:
@@ -106,11 +106,11 @@ def _stage(audio: str | None) -> str:
     layers += element("div", "", id="segments") + element("canvas", "", id="axis") + element("div", "", id="cursor")
     plots = element("div", layers, id="plots", tabindex="0", role="group", aria_label="timeline")
     legend = element("ul", "", id="legend")
-    listed = table(["start", "end", "label", "posterior", "runner-up"], [], id="list")
+    listed = table(["start", "end", "label", "probability", "runner-up"], [], id="list")
     return element("main", player + tools + plots + legend + listed + element("p", "", id="more"))
 
 
-def _summary(rows: Sequence[Row], duration: float) -> str:
+def _summary(rows: Sequence[ResultRow], duration: float) -> str:
     """How long each label lasts in all, the longest first."""
     seconds: dict[str, float] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""From a recording's windows to the table that exports write."""
+"""From a recording's windows to the table that formats write."""
 
 from __future__ import annotations
 

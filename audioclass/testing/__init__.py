@@ -41,7 +41,7 @@ CHECKS: dict[str, tuple[Law, ...]] = {
     "criterion": criteria.CHECKS,
     "search": searches.CHECKS,
     "smoother": smoothers.CHECKS,
-    "export": formats.CHECKS,
+    "format": formats.CHECKS,
     "corpus_reader": corpus_readers.CHECKS,
 }
 
@@ -111,9 +111,9 @@ def check_smoother(smoother: Any) -> None:
     check_component("smoother", smoother)
 
 
-def check_export(export: Any) -> None:
-    """An export writes every segment, and reads back what it wrote where it can."""
-    check_component("export", export)
+def check_format(format: Any) -> None:  # noqa: A002 (the word of the command line)
+    """A label format writes every segment and, where it reads, gives back exactly what it wrote."""
+    check_component("format", format)
 
 
 def check_corpus_reader(reader: Any) -> None:

@@ -6,9 +6,23 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from audioclass.contracts import UsesFormats
 from audioclass.data import Corpus
 from audioclass.errors import CorpusError
+from audioclass.formats.audacity import Audacity
+from audioclass.formats.csv import Csv
+from audioclass.formats.rttm import Rttm
+from audioclass.parameters import make
 from audioclass.testing.checks import COMMON, CheckFailed, Law, require
+
+
+def _ready(reader: Any) -> Any:
+    """The reader; one of label files with the formats that stand for those on offer."""
+    if not isinstance(reader, UsesFormats):
+        return reader
+    ready = reader.with_formats([make(cls, {}) for cls in (Audacity, Csv, Rttm)])
+    require(isinstance(ready, type(reader)), f"with_formats returned {type(ready).__name__}")
+    return ready
 
 
 def _read_example(reader: Any, folder: str) -> tuple[Path, Corpus]:
@@ -18,6 +32,7 @@ def _read_example(reader: Any, folder: str) -> tuple[Path, Corpus]:
 
 def knows_its_own_layout(reader: Any) -> None:
     """It matches the example it writes, and neither an empty folder nor a path that does not exist."""
+    reader = _ready(reader)
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as empty:
         require(reader.matches(reader.example(Path(folder))), "its own example does not match")
         require(not reader.matches(Path(empty)), "an empty folder matches")
@@ -26,6 +41,7 @@ def knows_its_own_layout(reader: Any) -> None:
 
 def reads_its_own_layout(reader: Any) -> None:
     """Its example has at least two labels, and every clip names a file that exists."""
+    reader = _ready(reader)
     with tempfile.TemporaryDirectory() as folder:
         _, corpus = _read_example(reader, folder)
         require(isinstance(corpus, Corpus), f"returned {type(corpus).__name__}, not a Corpus")
@@ -36,7 +52,8 @@ def reads_its_own_layout(reader: Any) -> None:
 
 
 def order_is_fixed(reader: Any) -> None:
-    """SegmentationOptions twice gives the same clips in the same order."""
+    """Reading twice gives the same clips in the same order."""
+    reader = _ready(reader)
     with tempfile.TemporaryDirectory() as folder:
         path, corpus = _read_example(reader, folder)
         require(reader.read(path) == corpus, "differs the second time")
@@ -44,6 +61,7 @@ def order_is_fixed(reader: Any) -> None:
 
 def wrong_paths_are_refused(reader: Any) -> None:
     """A path that does not exist is a CorpusError that names it."""
+    reader = _ready(reader)
     with tempfile.TemporaryDirectory() as folder:
         try:
             reader.read(Path(folder) / "nothing")

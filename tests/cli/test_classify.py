@@ -37,7 +37,7 @@ def recording(tmp_path_factory):
 
 def lines(text):
     head, *rows = (line.split("\t") for line in text.splitlines())
-    assert head[:5] == ["file", "start", "end", "label", "posterior"]
+    assert head == ["file", "start", "end", "label", "probability", "runner_up", "runner_up_probability"]
     return rows
 
 
@@ -183,7 +183,7 @@ def test_help_names_the_formats_without_probabilities(capsys):
     assert run(["classify", "--help"]) == 0
     (said,) = re.findall(r"leave them out: ([\w\s,]+?)\.", capsys.readouterr().out)
     manager = plugin_manager(installed=False)
-    silent = [o.name for o in manager.offers("export") if not manager.load("export", o.name).carries_probabilities]
+    silent = [o.name for o in manager.offers("format") if not manager.load("format", o.name).carries_probabilities]
     assert re.findall(r"\b(?!and\b)\w+", said) == sorted(silent)
 
 
@@ -253,7 +253,7 @@ def test_a_report_of_bad_audio_is_one_line_and_no_file(model_file, tmp_path, cap
     ("arguments", "message"),
     [
         (["nothing.wav", "--model", "none.audioclass"], "none.audioclass: no such model file"),
-        (["{audio}", "-m", "{model}", "--format", "cvs"], "unknown export 'cvs'; did you mean 'csv'"),
+        (["{audio}", "-m", "{model}", "--format", "cvs"], "unknown format 'cvs'; did you mean 'csv'"),
         (
             ["{audio}", "-m", "{model}", "-o", "x.nothing"],
             "the suffix does not tell the format; name it with --format: audacity (.txt), csv",

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from audioclass.corpora.choosing import choose_reader, read_corpus, with_joined_groups
 from audioclass.corpora.folders import Folders
 from audioclass.data import Clip
+from audioclass.engine.datasets import corpus_readers
 from audioclass.errors import CorpusError, UsageError
 
 
 @pytest.fixture
 def readers(manager):
-    return [manager.make("corpus_reader", offer.name) for offer in manager.offers("corpus_reader")]
+    return corpus_readers(manager)
 
 
 def test_every_example_is_read_by_its_own_reader(readers, tmp_path):

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from audioclass.engine.datasets import corpus_readers
 from audioclass.errors import CorpusError
 from audioclass.plugins.manager import plugin_manager
 from audioclass.recordings import is_recording
 
 MANAGER = plugin_manager(installed=False)
-READERS = [MANAGER.make("corpus_reader", offer.name) for offer in MANAGER.offers("corpus_reader")]
+READERS = corpus_readers(MANAGER)
 TEXTUAL = [reader for reader in READERS if reader.name not in ("folders", "fsdd")]
 PIECES = st.one_of(
     st.binary(max_size=12),

@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from audioclass.engine.datasets import corpus_readers
+
 READERS = ("corpus_folder", "esc50", "folders", "fsdd", "label_files", "manifest")
 
 
@@ -28,7 +30,7 @@ class Scanned:
 
 @pytest.mark.parametrize("name", READERS)
 def test_entries_do_not_depend_on_the_file_system(manager, tmp_path, monkeypatch, name):
-    reader = manager.make("corpus_reader", name)
+    [reader] = corpus_readers(manager, name)
     path = reader.example(tmp_path)
     (tmp_path / "unlabelled.wav").touch()
     (tmp_path / "also.wav").touch()

@@ -31,17 +31,17 @@ BACKED_OFF = Result(
 )
 
 
-def written(export, result):
-    """What an export writes, as text or bytes."""
-    stream = io.BytesIO() if getattr(export, "binary", False) else io.StringIO(newline="")
-    export.write(result, stream)
+def written(format_, result):
+    """What a format writes, as text or bytes."""
+    stream = io.BytesIO() if getattr(format_, "binary", False) else io.StringIO(newline="")
+    format_.write(result, stream)
     return stream.getvalue()
 
 
-def on_disk(export, result, folder):
+def on_disk(format_, result, folder):
     """The same as a file."""
-    text = written(export, result)
-    path = folder / f"labels{export.suffix}"
+    text = written(format_, result)
+    path = folder / f"labels{format_.suffix}"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
 
@@ -56,7 +56,13 @@ def to_the_millisecond(rows):
     return [(round(float(start), 3), round(float(end), 3), label) for start, end, label in rows]
 
 
-def read_back(export, text):
-    """Segments as the export itself reads them, as (start, end, label)."""
-    segments = export.read(io.StringIO(text, newline=""))
-    return to_the_millisecond((s.start, s.end, s.label) for s in segments)
+def read(format_, text):
+    """What a text says to the format, as annotations."""
+    return format_.read(io.StringIO(text, newline=""))
+
+
+def read_back(format_, text):
+    """The segments of the one recording that a text speaks of, as (start, end, label)."""
+    recordings = read(format_, text).recordings
+    assert len(recordings) <= 1
+    return [(s.start, s.end, s.label) for segments in recordings.values() for s in segments]

@@ -29,8 +29,8 @@ from audioclass.formats.webvtt import WebVtt
 RESULTS = pytest.mark.parametrize("result", [ONE, TWO, BACKED_OFF], ids=["one", "two", "backed off"])
 
 
-def lines_of(export, result, **dialect):
-    return list(csv.DictReader(io.StringIO(written(export, result), newline=""), **dialect))
+def lines_of(format_, result, **dialect):
+    return list(csv.DictReader(io.StringIO(written(format_, result), newline=""), **dialect))
 
 
 @RESULTS
@@ -42,16 +42,20 @@ def test_csv_in_the_standard_library(result):
     np.testing.assert_allclose(P, result.P, atol=1e-6)
 
 
-def test_csv_says_posterior_and_path_of_a_group_and_neither_of_the_unknown():
+def test_csv_says_probability_path_and_runner_up_of_a_group_and_only_the_last_of_the_unknown():
     lines = lines_of(Csv(), BACKED_OFF)
-    assert [(line["posterior"], line["path"]) for line in lines] == [("0.750000", "animal"), ("", "")]
+    assert [(line["probability"], line["path"]) for line in lines] == [("0.750000", "animal"), ("", "")]
+    assert [(line["runner_up"], line["runner_up_probability"]) for line in lines] == [
+        ("engine", "0.250000"),
+        ("engine", "0.500000"),
+    ]
 
 
 @RESULTS
-@pytest.mark.parametrize("export", [Json(), JsonLines()], ids=["json", "json_lines"])
-def test_json_in_the_standard_library(result, export):
-    text = written(export, result)
-    rows = json.loads(text)["segments"] if export.name == "json" else [json.loads(line) for line in text.splitlines()]
+@pytest.mark.parametrize("format_", [Json(), JsonLines()], ids=["json", "json_lines"])
+def test_json_in_the_standard_library(result, format_):
+    text = written(format_, result)
+    rows = json.loads(text)["segments"] if format_.name == "json" else [json.loads(line) for line in text.splitlines()]
     assert to_the_millisecond((row["start"], row["end"], row["label"]) for row in rows) == expected(result)
     np.testing.assert_allclose([list(row["posteriors"].values()) for row in rows], result.P, atol=1e-6)
 
@@ -60,7 +64,11 @@ def test_json_says_the_labels_and_the_path_of_each():
     document = json.loads(written(Json(), BACKED_OFF))
     assert document["labels"] == ["cat", "dog", "engine"]
     assert document["paths"]["dog"] == ["animal", "dog"]
-    assert [row["posterior"] for row in document["segments"]] == [0.75, None]
+    assert [row["probability"] for row in document["segments"]] == [0.75, None]
+    assert [(row["runner_up"], row["runner_up_probability"]) for row in document["segments"]] == [
+        ("engine", 0.25),
+        ("engine", 0.5),
+    ]
 
 
 @RESULTS
@@ -77,7 +85,8 @@ def test_parquet_in_arrow():
     parquet = pytest.importorskip("pyarrow.parquet")
     table = parquet.read_table(io.BytesIO(written(Parquet(), BACKED_OFF))).to_pydict()
     assert table["path"] == [["animal"], []]
-    assert table["posterior"] == [0.75, None]
+    assert table["probability"] == [0.75, None]
+    assert (table["runner_up"], table["runner_up_probability"]) == (["engine", "engine"], [0.25, 0.5])
 
 
 def test_parquet_without_pyarrow_says_what_to_install(monkeypatch):
@@ -107,6 +116,14 @@ def test_textgrid_tiers_cover_the_recording_and_do_not_overlap(tmp_path):
     assert to_the_millisecond(grid.getTier("labels 2").entries) == [(0, 1, ""), (1, 3, "b"), (3, 5, "c")]
     assert to_the_millisecond(grid.getTier("labels").entries) == [(0, 2, "a"), (2, 4, "a"), (4, 5, "")]
     assert grid.validate()
+
+
+def test_textgrid_points_are_points_in_praatio(tmp_path):
+    textgrid = pytest.importorskip("praatio.textgrid")
+    result = result_of(["a", "click", "clack"], [(0, 2), (1, 1), (1, 1)])
+    grid = textgrid.openTextgrid(str(on_disk(TextGrid(), result, tmp_path)), includeEmptyIntervals=False)
+    assert grid.tierNames == ("labels", "labels (points)", "labels (points) 2")
+    assert [tuple(point) for point in grid.getTier("labels (points)").entries] == [(1, "click")]
 
 
 def test_rttm_field_by_field():

@@ -3,14 +3,22 @@ import pytest
 from formats.results import BACKED_OFF, OVERLAPPING, TWO
 
 from audioclass.data import Result, Segment
-from audioclass.formats.rows import captions_of, label_names, layers_of, rows_of, tracks_of
+from audioclass.formats.rows import captions_of, label_names, rows_of, tiers_of, tracks_of
 
 
-def test_a_group_has_the_posterior_of_its_leaves_and_the_unknown_has_none():
+def test_a_group_has_the_probability_of_its_leaves_and_the_unknown_has_none():
     group, unknown = rows_of(BACKED_OFF)
-    assert (group.posterior, group.path) == (0.75, ("animal",))
-    assert (unknown.posterior, unknown.path) == (None, ())
+    assert (group.probability, group.path) == (0.75, ("animal",))
+    assert (unknown.probability, unknown.path) == (None, ())
     assert group.posteriors == (0.5, 0.25, 0.25)
+
+
+def test_the_runner_up_is_the_likeliest_label_outside_the_segments_own():
+    group, unknown = rows_of(BACKED_OFF)
+    assert (group.runner_up, group.runner_up_probability) == ("engine", 0.25)
+    assert (unknown.runner_up, unknown.runner_up_probability) == ("engine", 0.5)
+    (alone,) = rows_of(Result(("a.wav",), (Segment(0, 1, "x"),), np.ones((1, 1)), ("x",)))
+    assert (alone.runner_up, alone.runner_up_probability) == (None, None)
 
 
 def test_recordings_come_in_order_of_appearance_and_rows_in_order_of_time():
@@ -20,12 +28,12 @@ def test_recordings_come_in_order_of_appearance_and_rows_in_order_of_time():
 
 
 def test_windows_that_overlap_take_turns_on_tiers():
-    tiers = [(name, [(row.start, row.end) for row in rows]) for name, _, rows in layers_of(OVERLAPPING)]
+    tiers = [(tier.name, [(row.start, row.end) for row in tier.rows]) for tier in tiers_of(OVERLAPPING)]
     assert tiers == [("labels", [(0, 2), (2, 4)]), ("labels 2", [(1, 3), (3, 5)])]
 
 
 def test_of_several_recordings_texts_and_tiers_are_called_by_their_file():
-    assert [name for name, _, _ in layers_of(TWO)] == ["a b/é.wav", "ü.wav"]
+    assert [tier.name for tier in tiers_of(TWO)] == ["a b/é.wav", "ü.wav"]
     assert captions_of(TWO)[0][1] == "a b/é.wav: bruit, de fond"
 
 
@@ -34,4 +42,4 @@ def test_names_that_are_no_text_are_shown_escaped(text):
     result = Result((text,), (Segment(0, 1, text),), np.ones((1, 1)), (text,))
     (row,) = rows_of(result)
     assert row.file == row.label == label_names(result)[0] == "caf\\udce9.wav"
-    assert row.posterior == 1
+    assert row.probability == 1

@@ -53,7 +53,7 @@ def test_every_command_still_works_and_the_doctor_names_each(broken, tmp_path):
         ("plugins", "show", "gaussian"): 0,
         ("plugins", "check", "gaussian"): 0,
         ("plugins", "check", "good"): 0,
-        ("plugins", "new", "fresh", "--kind", "export", "--directory", str(tmp_path)): 0,
+        ("plugins", "new", "fresh", "--kind", "format", "--directory", str(tmp_path)): 0,
         ("plugins", "manifest", str(tmp_path / "fresh")): 0,
         ("plugins", "check", str(tmp_path / "fresh")): 0,
         ("plugins", "check", "raises"): None,  # 1 where a manifest still lists it, 2 where it is unknown

@@ -67,3 +67,22 @@ def test_a_criterion_of_a_stranger_chooses_kernels(place):
     environment.install(REPOSITORY / "plugins" / "audioclass-hsic")
     chosen = train(environment, folder, "hsic.audioclass", "--criterion", "hsic")
     assert {one["kernel"]["name"] for one in json.loads(chosen.stdout)["machines"]} == {"gaussian_unscaled"}
+
+
+def test_a_format_of_a_stranger_is_written_by_classify_and_read_by_train(place):
+    environment, folder = place
+    environment.install(REPOSITORY / "plugins" / "audioclass-hts")
+    train(environment, folder, "first.audioclass", "--criterion", "fixed")
+    flat = folder / "flat"
+    flat.mkdir()
+    for recording in sorted((folder / "corpus").rglob("*.wav")):
+        copy = flat / recording.name
+        copy.write_bytes(recording.read_bytes())
+        ask = ["classify", str(copy), "--model", "first.audioclass", "-o", str(copy.with_suffix(".lab"))]
+        environment.run("audioclass", *ask, cwd=folder, check=True)
+    assert (flat / "tone-1.lab").read_text().startswith("0 ")
+    assert "tone" in (flat / "tone-1.lab").read_text()
+
+    ask = ["train", "flat", "--recipe", "small.toml", "--criterion", "fixed", "-o", "second.audioclass", "--json"]
+    report = json.loads(environment.run("audioclass", *ask, cwd=folder, check=True).stdout)
+    assert report["labels"] == ["clicks", "noise", "tone"]

@@ -83,4 +83,4 @@ def test_a_hook_must_return_a_list_of_classes(returned):
 
 
 def test_members_are_those_of_the_protocol_and_of_what_it_extends():
-    assert list(members(contracts.Export)) == ["name", "suffix", "carries_probabilities", "write"]
+    assert list(members(contracts.LabelFormat)) == ["name", "suffix", "carries_probabilities", "write"]

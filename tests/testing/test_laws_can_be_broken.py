@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audioclass import testing
-from audioclass.data import Clip, Corpus, Posteriors
+from audioclass.data import Annotations, Clip, Corpus, Posteriors, Segment
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, FeatureMachine, Found, Machine, Plan, Trial
@@ -152,8 +152,12 @@ BROKEN = {
         "rows in portions": {"stream": lambda self, n_labels: import_module("audioclass.smoothers.none").NoSmoothing().stream(n_labels)},
         "permutes the columns": {"smooth": lambda self, p: replace(p, P=(p.P + np.eye(3)[0]) / 2)},
     },
-    "export": {
-        "to the millisecond": {"read": lambda self, stream: []},
+    "format": {
+        "comes back exactly": {"read": lambda self, stream: Annotations({})},
+        "space around it": {"write": lambda self, result, stream: stream.writelines(f"{s.start}\t{s.end}\t1\t{s.label}\n" for s in result.segments)},
+        "those of two": {"names_recordings": True},
+        "a letter is not": {"suffixes": (".tsv",), "recognises": lambda self, first_line: True},
+        "no file of the format": {"read": lambda self, stream: Annotations({"": [Segment(0, 1, "a")]})},
         "file suffix": {"suffix": "tsv"},
         "the same way twice": {"write": lambda self, result, stream: stream.write(f"{next(COUNT)}")},
         "without segments": {"write": lambda self, result, stream: result.segments[0]},

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.corpora.textgrid import read
 from audioclass.errors import CorpusError
+from audioclass.formats.textgrid import TextGrid
+from audioclass.text_files import open_text
 
 LONG = """File type = "ooTextFile"
 Object class = "TextGrid"
@@ -57,16 +58,22 @@ SHORT = """File type = "ooTextFile"
 """
 
 
+def read(path, **options):
+    with open_text(path) as stream:
+        return TextGrid(**options).read(stream)
+
+
 def segments(path, **options):
-    return [(mark.segment.start, mark.segment.end, mark.segment.label) for mark in read(path, **options).found]
+    recordings = read(path, **options).recordings
+    return [(one.start, one.end, one.label) for one in recordings.get("", ())]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("text", [LONG, SHORT, LONG.replace("\n", "\r\n")], ids=["long", "short", "windows"])
 def test_both_forms_in_all_encodings(tmp_path, text, encoding):
     (tmp_path / "a.TextGrid").write_bytes(text.encode(encoding))
-    assert segments(tmp_path / "a.TextGrid") == [(0.0, 1.0, 'say "oui" 7'), (1.5, 2.5, "été")]
-    assert read(tmp_path / "a.TextGrid").left_out == ["tier 'clicks': points in time"]
+    intervals, points = [(0.0, 1.0, 'say "oui" 7'), (1.5, 2.5, "été")], [(0.5, 0.5, "click")]
+    assert segments(tmp_path / "a.TextGrid") == sorted(intervals + points)
 
 
 def test_a_quote_without_end_costs_one_reading(tmp_path):
@@ -78,16 +85,17 @@ def test_a_quote_without_end_costs_one_reading(tmp_path):
 def test_one_tier_of_several(tmp_path):
     both = SHORT.replace('2\n"Int', '3\n"Int', 1) + '"IntervalTier" "words" 0 2.5 1\n0 2.5 "mot"\n'
     (tmp_path / "a.TextGrid").write_text(both)
-    assert len(segments(tmp_path / "a.TextGrid")) == 3
+    assert len(segments(tmp_path / "a.TextGrid")) == 4
     assert segments(tmp_path / "a.TextGrid", tier="words") == [(0.0, 2.5, "mot")]
+    assert segments(tmp_path / "a.TextGrid", tier="clicks") == [(0.5, 0.5, "click")]
     assert "tier 'sounds 1': only 'words' is read" in read(tmp_path / "a.TextGrid", tier="words").left_out
-    with pytest.raises(CorpusError, match="no tier of intervals 'clicks'; found: 'sounds 1, words'"):
-        read(tmp_path / "a.TextGrid", tier="clicks")
+    with pytest.raises(CorpusError, match=r"a\.TextGrid: no tier 'ticks'; found: 'sounds 1, clicks, words'"):
+        read(tmp_path / "a.TextGrid", tier="ticks")
 
 
 def test_a_file_without_tiers_says_nothing(tmp_path):
     (tmp_path / "a.TextGrid").write_text('"ooTextFile" "TextGrid" 0 1 <absent>')
-    assert read(tmp_path / "a.TextGrid").found == []
+    assert segments(tmp_path / "a.TextGrid") == segments(tmp_path / "a.TextGrid", tier="words") == []
 
 
 @pytest.mark.parametrize(
@@ -102,14 +110,13 @@ def test_a_file_without_tiers_says_nothing(tmp_path):
         (SHORT.replace(" 3\n", " 3.5\n"), "line 8: '3.5' must be the number of intervals or points"),
         (SHORT.replace(" 3\n", " 99999999999999\n"), "line 8: '99999999999999' must be the number of intervals"),
         (SHORT.replace(" 3\n", " 999999999\n"), "line 12: '\"TextTier\"' where a time should be"),
-        (SHORT.replace("été", "é\nté"), "line 12: label 'é\\\\nté' holds a character that cannot be printed"),
     ],
 )
 def test_a_wrong_file_is_one_line(tmp_path, text, message):
     (tmp_path / "a.TextGrid").write_text(text)
     with pytest.raises(CorpusError) as caught:
         read(tmp_path / "a.TextGrid")
-    assert str(caught.value).startswith(f"{tmp_path / 'a.TextGrid'}, {message}".replace("\\\\", "\\"))
+    assert str(caught.value).startswith(f"{tmp_path / 'a.TextGrid'}, {message}")
 
 
 @given(st.data())
@@ -118,8 +125,8 @@ def test_a_file_that_was_cut_or_changed_is_read_or_refused(tmp_path_factory, dat
     cut = data.draw(st.integers(0, len(SHORT)))
     path.write_text(SHORT[:cut] + data.draw(st.text(max_size=8).filter(lambda t: t.isprintable())) + SHORT[cut + 3 :])
     try:
-        found, message = read(path).found, ""
+        read_segments, message = segments(path), ""
     except CorpusError as error:
-        found, message = [], str(error)
-    assert all(mark.segment.start < mark.segment.end for mark in found)
+        read_segments, message = [], str(error)
+    assert all(start <= end for start, end, _ in read_segments)
     assert "\n" not in message

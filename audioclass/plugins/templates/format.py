@@ -1,0 +1,34 @@
+"""Start, end, probability and label of each segment, separated by tabs."""
+
+from typing import ClassVar
+
+from audioclass import component, hookimpl
+from audioclass.data import Annotations, Segment
+from audioclass.formats.texts import one_line, restored
+
+
+@component
+class ExampleName:
+    """One line for each segment, times in seconds."""
+
+    name: ClassVar[str] = "example_name"
+    suffix: ClassVar[str] = ".labels.tsv"
+    carries_probabilities: ClassVar[bool] = True
+
+    def write(self, result, stream):
+        for segment, row in zip(result.segments, result.P, strict=True):
+            probability = row[result.labels.index(segment.label)] if segment.label in result.labels else 0.0
+            label = one_line(segment.label)  # tabs and line ends as \t and \n, a backslash as \\
+            stream.write(f"{segment.start:.6f}\t{segment.end:.6f}\t{probability:.6f}\t{label}\n")
+
+    # Without `read` the format is for `classify -o` alone; with it, `train` takes its files as labels too.
+    def read(self, stream):
+        fields = [line.rstrip("\r\n").split("\t", 3) for line in stream]
+        return Annotations(
+            {"": [Segment(float(start), float(end), restored(label)) for start, end, _, label in fields]}
+        )
+
+
+@hookimpl
+def register_formats():
+    return [ExampleName]
