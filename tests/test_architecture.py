@@ -15,7 +15,7 @@ ROOMS = {
 }  # fmt: skip
 TABLE = (
     {"errors", "plain", "data", "markup"},
-    {"parameters", "problems", "taxonomy", "threads", "numerics", "storage", "recordings"},
+    {"parameters", "problems", "taxonomy", "numerics", "storage", "recordings"},
     {"contracts", "trees"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "evaluation"},
@@ -39,7 +39,7 @@ THIRD_PARTIES = {
     "trainers": {"sklearn", "scipy"},
     "evaluation": {"scipy"},
     "training": {"sklearn", "scipy", "joblib"},
-    "numerics": {"scipy"},
+    "numerics": {"threadpoolctl"},
     "run": {"joblib"},
     "criteria": {"scipy"},
     "searches": {"scipy"},
@@ -47,7 +47,6 @@ THIRD_PARTIES = {
     "formats": {"pyarrow"},
     "extraction": {"joblib", "pyarrow"},
     "laboratory": {"matplotlib"},
-    "threads": {"threadpoolctl"},
     "estimator": {"sklearn"},
     "cli": {"typer", "rich"},
 }

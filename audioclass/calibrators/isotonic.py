@@ -9,6 +9,7 @@ import numpy as np
 from audioclass.calibrators.examples import check_examples, has_order, side_weights, warn_of_order
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import platt_targets
 from audioclass.parameters import component
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Isotonic:
         weight, positive = (np.bincount(place, part[weights > 0]) for part in (weights, weights * (y > 0)))
         starts = pool_adjacent(positive, weight)
         pooled = np.add.reduceat(weight, starts)
-        above, below = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
+        above, below = platt_targets(n_positive, n_negative)
         values = below + (above - below) * (np.add.reduceat(positive, starts) / pooled)
         knots = np.add.reduceat(distinct * weight, starts) / pooled
         if len(starts) == 1 and has_order(scores, y, weights):
@@ -50,7 +51,7 @@ class Isotonic:
 
     def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         """The line between the knots."""
-        return np.interp(scores, fitted["scores"], fitted["values"])
+        return np.asarray(np.interp(scores, fitted["scores"], fitted["values"]))
 
 
 def pool_adjacent(totals: np.ndarray, weights: np.ndarray) -> np.ndarray:

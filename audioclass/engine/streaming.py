@@ -12,7 +12,7 @@ from audioclass.contracts import SmoothsStreams
 from audioclass.data import Block, Features, Posteriors
 from audioclass.engine.config import component_of
 from audioclass.errors import UsageError
-from audioclass.threads import one_thread
+from audioclass.numerics import one_thread
 
 if TYPE_CHECKING:
     from audioclass.classifier.model import Model

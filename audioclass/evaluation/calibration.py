@@ -1,4 +1,4 @@
-"""Whether posteriors mean what they say: log-loss, Brier score, reliability curves and the calibration error."""
+"""Whether posteriors mean what they say: Brier score, reliability curves and calibration errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 N_BINS = 15
-SMALLEST = float(np.finfo(float).eps)  # a posterior of 0 for what is true costs 36 nats, not infinitely many
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +109,9 @@ def label_reliability(
     return Binning.of(P[:, label], y == label, n_bins).reliability(weights)
 
 
-def log_losses(P: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """-log of the posterior of the reference, in nats, for each example."""
-    return -np.log(np.clip(P[np.arange(len(y)), y], SMALLEST, 1 - SMALLEST))
-
-
 def brier_scores(P: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Squared distance from the posteriors to the reference, summed over labels: from 0 to 2 for each example."""
     return (P**2).sum(axis=1) - 2 * P[np.arange(len(y)), y] + 1
-
-
-def log_loss(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean of `log_losses`."""
-    return float(np.average(log_losses(P, y), weights=weights))
 
 
 def brier(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:

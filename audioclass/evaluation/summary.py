@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from audioclass.evaluation.calibration import Binning, brier_scores, log_losses
+from audioclass.evaluation.calibration import Binning, brier_scores
 from audioclass.evaluation.confusion import (
     accuracy,
     balanced_accuracy,
@@ -20,6 +20,7 @@ from audioclass.evaluation.confusion import (
 from audioclass.evaluation.hierarchy import ancestry, hierarchical_rates
 from audioclass.evaluation.predictions import Answers
 from audioclass.evaluation.ranking import LabelRankings
+from audioclass.numerics import log_losses
 
 MEASURES = {
     "accuracy": "accuracy",

@@ -15,8 +15,9 @@ from itertools import compress
 import numpy as np
 
 from audioclass.contracts import Fitted
+from audioclass.numerics import log_loss, softmax
 from audioclass.problems import Dichotomy
-from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
+from audioclass.strategies.temperature import apply_temperature, fit_temperature
 from audioclass.strategies.weighted import Answers, distinct, oppose
 from audioclass.trees.branches import Branch
 
@@ -57,7 +58,7 @@ class Additive:
         total = fitted.get("leaves", 1.0) * leaf_scores(answers)
         if names:
             total = total + (group_scores(names, answers) * weights) @ _members(names, answers.plan.n_labels)
-        return apply_temperature(total, 1.0)
+        return softmax(total)
 
     def worthy(self, tree: Branch, answers: Answers, y: np.ndarray) -> list[Group]:
         """The groups of a weight above 0."""

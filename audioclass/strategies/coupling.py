@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from audioclass.numerics import softmax
+
 SMALLEST = 1e-7
 BLOCK = 200_000  # numbers in the matrices of the rows coupled at a time, so that they stay in the cache
 FAINTEST = 1e-250  # a posterior never falls below this on the way, so that ratios exist
@@ -174,9 +176,7 @@ def couple_price(r: np.ndarray) -> np.ndarray:
 
 def couple_product(r: np.ndarray) -> np.ndarray:
     """Posteriors p_k ∝ Π_{l≠k}r_kl: good decisions, too sure of themselves."""
-    logarithms = np.log(r).sum(axis=2)
-    P = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
-    return P / P.sum(axis=1, keepdims=True)
+    return softmax(np.log(r).sum(axis=2))
 
 
 def couple_stars(r: np.ndarray) -> np.ndarray:

@@ -20,12 +20,12 @@ import numpy as np
 from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import log_loss
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.additive import Additive
 from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors
 from audioclass.strategies.merging import HEIGHTS, MOST_MACHINES, clarity, merge_clear
-from audioclass.strategies.temperature import log_loss
 from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
 from audioclass.taxonomy import Taxonomy
 from audioclass.trees import branches

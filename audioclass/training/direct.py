@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from audioclass.contracts import FitsDirectCombination, HoldsOutOfBag, Kernel
+from audioclass.numerics import one_thread
 from audioclass.parameters import parameter_values
 from audioclass.problems import FeatureMachine, LabelTask, Machine
-from audioclass.threads import one_thread
 from audioclass.training.dichotomies import form_of
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.folds import fold_count, grouped_folds, trainable_folds

@@ -12,9 +12,9 @@ import numpy as np
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.classifier import Classifier
 from audioclass.contracts import FitsCombination, Kernel, Prunes
+from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy, FeatureMachine, Geometry, Machine, Plan
 from audioclass.taxonomy import Taxonomy
-from audioclass.threads import one_thread
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.direct import train_direct
 from audioclass.training.examples import Examples, FitOptions, spread_rows

@@ -12,10 +12,9 @@ from audioclass.evaluation.calibration import (
     brier,
     brier_scores,
     label_reliability,
-    log_loss,
-    log_losses,
     top_label_reliability,
 )
+from audioclass.numerics import log_loss, log_losses
 
 
 @settings(max_examples=40)

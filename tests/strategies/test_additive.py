@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from audioclass.numerics import log_loss
 from audioclass.problems import Dichotomy, Plan
 from audioclass.strategies.additive import (
     RIDGE,
@@ -18,7 +19,7 @@ from audioclass.strategies.additive import (
     leaf_scores,
     lowest_from_zero_up,
 )
-from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
+from audioclass.strategies.temperature import apply_temperature, fit_temperature
 from audioclass.strategies.weighted import Answers, oppose
 from audioclass.trees.branches import Branch, random_tree
 
