@@ -30,7 +30,11 @@ TABLE = (
 )
 LEVELS = {name: level for level, names in enumerate(TABLE) for name in names}
 THIRD_PARTIES = {
+    "plain": {"tomli_w"},
     "data": {"pandas"},
+    "trees": {"scipy"},
+    "calibrators": {"scipy"},
+    "strategies": {"scipy"},
     "hookspecs": {"pluggy"},
     "plugins": {"pluggy"},
     "audio": {"soundfile", "soxr", "av"},

@@ -56,14 +56,12 @@ class Isotonic:
 
 def pool_adjacent(totals: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Where each block begins, so that total/weight of the blocks rises: weighted least squares under that order."""
-    blocks: list[tuple[int, float, float]] = []
-    for first, (total, weight) in enumerate(zip(totals.tolist(), weights.tolist(), strict=True)):
-        start = first
-        while blocks and blocks[-1][1] * weight >= total * blocks[-1][2] * EQUAL:  # the mean before is not below
-            start, before, more = blocks.pop()
-            total, weight = total + before, weight + more
-        blocks.append((start, total, weight))
-    return np.array([start for start, _, _ in blocks])
+    from scipy.optimize import isotonic_regression  # a model is used without it
+
+    starts = isotonic_regression(totals / weights, weights=weights).blocks[:-1]
+    means = np.add.reduceat(totals, starts) / np.add.reduceat(weights, starts)
+    rises = means[1:] * EQUAL > means[:-1]
+    return np.asarray(starts[np.append(True, rises)])
 
 
 @hookimpl

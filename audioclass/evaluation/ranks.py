@@ -24,15 +24,16 @@ def mean_ranks(scores: np.ndarray, higher_is_better: bool = True) -> np.ndarray:
 
 def friedman(scores: np.ndarray) -> Verdict:
     """Friedman's χ² with its correction for ties; without any difference in ranks p is 1."""
-    statistic, n_systems = _friedman_statistic(_checked(scores))
-    return Verdict("Friedman", statistic, float(stats.chi2.sf(statistic, n_systems - 1)))
+    scores = _checked(scores, n_systems=3)
+    statistic = _friedman_statistic(scores)
+    return Verdict("Friedman", statistic, float(stats.chi2.sf(statistic, scores.shape[1] - 1)))
 
 
 def iman_davenport(scores: np.ndarray) -> Verdict:
     """Iman and Davenport's F from Friedman's χ²: less timid, the one to read; p is 0 where all rows rank alike."""
-    scores = _checked(scores)
+    scores = _checked(scores, n_systems=3)
     n, k = scores.shape
-    statistic, _ = _friedman_statistic(scores)
+    statistic = _friedman_statistic(scores)
     left = n * (k - 1) - statistic
     if left <= 1e-9 * n * k:
         return Verdict("Iman-Davenport", float("inf"), 0.0)
@@ -101,8 +102,8 @@ def rank_systems(
     higher_is_better: bool = True,
     alpha: float = ALPHA,
 ) -> Ranked:
-    """Rank several systems over (n_blocks, n_systems) scores; for two, `paired.wilcoxon` is the test to take."""
-    scores = _checked(scores)
+    """Rank three systems or more over (n_blocks, n_systems) scores; for two, `paired.wilcoxon` is the test to take."""
+    scores = _checked(scores, n_systems=3)
     if len(names) != scores.shape[1]:
         raise ValueError(f"{len(names)} names for {scores.shape[1]} systems")
     ranks = mean_ranks(scores, higher_is_better)
@@ -111,24 +112,22 @@ def rank_systems(
     return Ranked(tuple(names), block, scores, ranks, *tests, apart, alpha, cliques(ranks, apart))
 
 
-def _friedman_statistic(scores: np.ndarray) -> tuple[float, int]:
-    n, k = scores.shape
-    ranks = _ranks(scores, True)
-    spread = (ranks.mean(axis=0) ** 2).sum() - k * (k + 1) ** 2 / 4
-    ties = sum(((counts**3 - counts).sum()) for row in ranks for counts in [np.unique(row, return_counts=True)[1]])
-    correction = 1 - ties / (n * k * (k**2 - 1))
-    return (float(12 * n / (k * (k + 1)) * spread / correction) if correction > 0 else 0.0), k
+def _friedman_statistic(scores: np.ndarray) -> float:
+    """0 where every row is of equals, of which scipy says nothing."""
+    if (np.ptp(scores, axis=1) == 0).all():
+        return 0.0
+    return float(stats.friedmanchisquare(*scores.T).statistic)
 
 
 def _ranks(scores: np.ndarray, higher_is_better: bool) -> np.ndarray:
     return stats.rankdata(-_checked(scores) if higher_is_better else _checked(scores), axis=1)
 
 
-def _checked(scores: np.ndarray) -> np.ndarray:
+def _checked(scores: np.ndarray, n_systems: int = 2) -> np.ndarray:
     scores = np.asarray(scores, float)
-    if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 2:
+    if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < n_systems:
         raise ValueError(
-            f"scores have shape {scores.shape}, must have at least 2 rows, corpora, and 2 columns, systems"
+            f"scores have shape {scores.shape}, must have at least 2 rows, corpora, and {n_systems} columns, systems"
         )
     if not np.isfinite(scores).all():
         raise ValueError("scores hold NaN or infinite values")

@@ -147,24 +147,18 @@ def _loss_at(
 
 
 def lowest_from_zero_up(H: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """x ≥ 0 of the lowest ½x'Hx + c'x, H positive definite, by the active set of Lawson and Hanson."""
-    x, is_free = np.zeros(len(c)), np.zeros(len(c), dtype=bool)
-    for _ in range(10 * len(c)):
-        slope = np.where(is_free, 0, H @ x + c)
-        if slope.min() >= -1e-12 * np.abs(c).max():
-            break
-        is_free[slope.argmin()] = True
-        while True:
-            target = np.zeros(len(c))
-            target[is_free] = np.linalg.solve(H[np.ix_(is_free, is_free)], -c[is_free])
-            blocked = is_free & (target <= 0)
-            if not blocked.any():
-                break
-            reach = np.min(x[blocked] / (x[blocked] - target[blocked]), initial=1.0)
-            x = x + reach * (target - x)
-            is_free &= x > 1e-14 * x.max()
-        x = target
-    return x
+    """x ≥ 0 of the lowest ½x'Hx + c'x, H positive definite: least squares on the Cholesky factor of H.
+
+    Which x are above 0 is told by `nnls`; their values are then solved for in H itself, whose digits are better.
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    L = np.linalg.cholesky(H)
+    x = nnls(L.T, solve_triangular(L, -c, lower=True))[0]
+    is_free = x > 0
+    x[is_free] = np.linalg.solve(H[np.ix_(is_free, is_free)], -c[is_free])
+    return np.asarray(x)
 
 
 def _parts(names: Sequence[Group], leaves: np.ndarray, grouped: np.ndarray) -> list[Part]:

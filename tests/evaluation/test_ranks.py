@@ -96,6 +96,7 @@ def test_ranked_systems_are_told_in_plain_values():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
+        (lambda: friedman(np.ones((4, 2))), r"shape \(4, 2\), must have at least 2 rows, corpora, and 3 columns"),
         (lambda: friedman(np.ones((1, 3))), r"scores have shape \(1, 3\), must have at least 2 rows"),
         (lambda: mean_ranks(np.array([[1, np.nan]] * 2)), "scores hold NaN or infinite values"),
         (lambda: critical_difference(1, 5), "1 systems on 5 corpora, at least 2 on 1 are needed"),
