@@ -132,7 +132,7 @@ class Posteriors:
 
     def of_group(self, labels: Sequence[str]) -> np.ndarray:
         """Posterior of a group of labels: the sum over its leaves, (n_segments,)."""
-        return self.P[:, [self.labels.index(label) for label in labels]].sum(axis=1)
+        return np.asarray(self.P[:, [self.labels.index(label) for label in labels]].sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ class Smoothed:
     """
 
     P: np.ndarray
-    path: np.ndarray | None = None
+    path: np.ndarray = None  # type: ignore[assignment]  # filled in below
 
     def __post_init__(self) -> None:
         if self.path is None:

@@ -25,7 +25,7 @@ def one_thread() -> Iterator[None]:
 
     Sums in another order end in other digits, and processes bring their own threads.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it ships no types
+    from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
         yield

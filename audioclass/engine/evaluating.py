@@ -18,7 +18,7 @@ from audioclass.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from audioclass.classifier.model import Model
     from audioclass.evaluation.evaluation import Evaluation
-    from audioclass.evaluation.predictions import Answers
+    from audioclass.evaluation.predictions import Predictions
     from audioclass.plugins.manager import PluginManager
     from audioclass.storage import Store
 
@@ -71,11 +71,11 @@ class Judged:
 
         return combine_windows(P, weights, self.inverse_temperature)
 
-    def answers(self) -> Answers:
+    def answers(self) -> Predictions:
         """The posteriors beside the reference, as comparisons take them."""
-        from audioclass.evaluation.predictions import Answers
+        from audioclass.evaluation.predictions import Predictions
 
-        return Answers.of(
+        return Predictions.of(
             self.labels,
             self.labelled.y_among(self.labels),
             self.P,

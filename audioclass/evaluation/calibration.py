@@ -29,8 +29,8 @@ class Reliability:
         return float(np.average(self.gaps[full], weights=self.weights[full])) if full.any() else float("nan")
 
     @property
-    def largest_error(self) -> float:
-        """The widest gap of any bin; NaN without examples."""
+    def maximum_error(self) -> float:
+        """Maximum calibration error: the widest gap of any bin; NaN without examples."""
         full = self.weights > 0
         return float(self.gaps[full].max()) if full.any() else float("nan")
 

@@ -1,7 +1,8 @@
-"""Tests between two systems on the same examples, folds or corpora (specification 16); all are two-sided."""
+"""Two-sided tests between two systems on the same examples, folds or corpora (specification 16); Holm's correction."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,7 @@ def corrected_t(differences: np.ndarray, test_over_train: float) -> Verdict:
 def wilcoxon(differences: np.ndarray) -> Verdict:
     """Signed ranks of the differences over several corpora; zeros are dropped, equals share their rank.
 
-    All signs are tried up to 20 pairs; beyond that a normal law with a correction for ties answers.
+    All signs are tried up to 20 pairs; beyond that a normal law with a correction for ties predictions.
     """
     d = _differences(differences, least=1)
     d = d[d != 0]
@@ -72,6 +73,21 @@ def wilcoxon(differences: np.ndarray) -> Verdict:
         return Verdict("Wilcoxon, exact", statistic, min(1.0, 2 * _share_at_most(ranks, statistic)))
     judged = stats.wilcoxon(d, method="asymptotic", correction=False)
     return Verdict("Wilcoxon, normal", float(judged.statistic), float(judged.pvalue))
+
+
+def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Holm's step-down adjustment: the smallest is multiplied by their number m, the next by m-1, and so on.
+
+    Adjusted values never fall below an earlier one and never exceed 1; an undefined p (NaN) is no test and stays NaN.
+    """
+    values = np.asarray(p, float)
+    tested = np.flatnonzero(~np.isnan(values))
+    if ((values[tested] < 0) | (values[tested] > 1)).any():
+        raise ValueError("p values must be between 0 and 1")
+    order = tested[np.argsort(values[tested], kind="stable")]
+    adjusted = np.full(len(values), np.nan)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(values[order] * np.arange(len(order), 0, -1)))
+    return adjusted
 
 
 def _share_at_most(ranks: np.ndarray, statistic: float) -> float:
@@ -93,7 +109,7 @@ def _binomial(only_first: int, only_second: int) -> float:
 
 def _paired(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"answers of shapes {first.shape} and {second.shape} are not paired")
+        raise ValueError(f"predictions of shapes {first.shape} and {second.shape} are not paired")
     return first, second
 
 

@@ -24,14 +24,14 @@ def mean_ranks(scores: np.ndarray, higher_is_better: bool = True) -> np.ndarray:
 
 def friedman(scores: np.ndarray) -> Verdict:
     """Friedman's χ² with its correction for ties; without any difference in ranks p is 1."""
-    scores = _checked(scores, n_systems=3)
+    scores = _checked(scores)
     statistic = _friedman_statistic(scores)
     return Verdict("Friedman", statistic, float(stats.chi2.sf(statistic, scores.shape[1] - 1)))
 
 
 def iman_davenport(scores: np.ndarray) -> Verdict:
     """Iman and Davenport's F from Friedman's χ²: less timid, the one to read; p is 0 where all rows rank alike."""
-    scores = _checked(scores, n_systems=3)
+    scores = _checked(scores)
     n, k = scores.shape
     statistic = _friedman_statistic(scores)
     left = n * (k - 1) - statistic
@@ -102,8 +102,8 @@ def rank_systems(
     higher_is_better: bool = True,
     alpha: float = ALPHA,
 ) -> Ranked:
-    """Rank three systems or more over (n_blocks, n_systems) scores; for two, `paired.wilcoxon` is the test to take."""
-    scores = _checked(scores, n_systems=3)
+    """Rank several systems over (n_blocks, n_systems) scores; for two, `paired.wilcoxon` is the test to take."""
+    scores = _checked(scores)
     if len(names) != scores.shape[1]:
         raise ValueError(f"{len(names)} names for {scores.shape[1]} systems")
     ranks = mean_ranks(scores, higher_is_better)
@@ -113,9 +113,12 @@ def rank_systems(
 
 
 def _friedman_statistic(scores: np.ndarray) -> float:
-    """0 where every row is of equals, of which scipy says nothing."""
+    """scipy's, which asks for three systems and rows that are not all of equals; of two it is that of the signs."""
     if (np.ptp(scores, axis=1) == 0).all():
         return 0.0
+    if scores.shape[1] == 2:
+        signs = np.sign(scores[:, 0] - scores[:, 1])
+        return float(signs.sum() ** 2 / np.abs(signs).sum())
     return float(stats.friedmanchisquare(*scores.T).statistic)
 
 
@@ -123,11 +126,11 @@ def _ranks(scores: np.ndarray, higher_is_better: bool) -> np.ndarray:
     return stats.rankdata(-_checked(scores) if higher_is_better else _checked(scores), axis=1)
 
 
-def _checked(scores: np.ndarray, n_systems: int = 2) -> np.ndarray:
+def _checked(scores: np.ndarray) -> np.ndarray:
     scores = np.asarray(scores, float)
-    if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < n_systems:
+    if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 2:
         raise ValueError(
-            f"scores have shape {scores.shape}, must have at least 2 rows, corpora, and {n_systems} columns, systems"
+            f"scores have shape {scores.shape}, must have at least 2 rows, corpora, and 2 columns, systems"
         )
     if not np.isfinite(scores).all():
         raise ValueError("scores hold NaN or infinite values")

@@ -95,8 +95,8 @@ WRITERS = {".csv": write_csv, ".npz": _write_npz, ".parquet": _write_parquet}
 
 def _import_parquet() -> tuple[Any, Any]:
     try:
-        import pyarrow  # type: ignore[import-untyped]  # it ships no types
-        import pyarrow.parquet  # type: ignore[import-untyped]
+        import pyarrow
+        import pyarrow.parquet
     except ImportError as error:
         raise UsageError("Parquet needs pyarrow: pip install 'audioclass[parquet]'") from error
     return pyarrow, pyarrow.parquet
