@@ -37,7 +37,7 @@ class Reliability:
     @property
     def gaps(self) -> np.ndarray:
         """|stated - observed| of each bin."""
-        return np.abs(self.stated - self.observed)
+        return np.asarray(np.abs(self.stated - self.observed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class LabelBinnings:
         n_labels = self.cells.shape[1]
         held = (weights[:, None] * self.excess).ravel()
         gaps = np.bincount(self.cells.ravel(), held, n_labels * self.n_bins).reshape(n_labels, self.n_bins)
-        return np.abs(gaps).sum(axis=1) / (weights.sum() or np.nan)
+        return np.asarray(np.abs(gaps).sum(axis=1) / (weights.sum() or np.nan))
 
 
 def top_label_reliability(
@@ -111,7 +111,7 @@ def label_reliability(
 
 def brier_scores(P: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Squared distance from the posteriors to the reference, summed over labels: from 0 to 2 for each example."""
-    return (P**2).sum(axis=1) - 2 * P[np.arange(len(y)), y] + 1
+    return np.asarray((P**2).sum(axis=1) - 2 * P[np.arange(len(y)), y] + 1)
 
 
 def brier(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:

@@ -73,7 +73,7 @@ class Predictions:
     @property
     def is_right(self) -> np.ndarray:
         """Whether the decision is the reference, for each example."""
-        return self.estimated == self.y
+        return np.asarray(self.estimated == self.y)
 
     def take(self, rows: np.ndarray) -> Predictions:
         """The predictions of some examples, in the order of `rows`."""
@@ -113,7 +113,7 @@ class Predictions:
 
     def _voted(self, parts: list[np.ndarray], pooled: np.ndarray) -> np.ndarray:
         if np.array_equal(self.estimated, self.P.argmax(axis=1)):
-            return pooled.argmax(axis=1)
+            return np.asarray(pooled.argmax(axis=1))
         votes = [np.bincount(self.estimated[rows], self.weights[rows], len(self.labels)) for rows in parts]
         return np.array([np.lexsort((-p, -vote))[0] for vote, p in zip(votes, pooled, strict=True)])
 

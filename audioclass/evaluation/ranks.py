@@ -19,7 +19,7 @@ ALPHA = 0.05
 
 def mean_ranks(scores: np.ndarray, higher_is_better: bool = True) -> np.ndarray:
     """Mean rank of each system over the rows of (n_corpora, n_systems) scores; they sum to k(k+1)/2."""
-    return _ranks(scores, higher_is_better).mean(axis=0)
+    return np.asarray(_ranks(scores, higher_is_better).mean(axis=0))
 
 
 def friedman(scores: np.ndarray) -> Verdict:
@@ -123,7 +123,7 @@ def _friedman_statistic(scores: np.ndarray) -> float:
 
 
 def _ranks(scores: np.ndarray, higher_is_better: bool) -> np.ndarray:
-    return stats.rankdata(-_checked(scores) if higher_is_better else _checked(scores), axis=1)
+    return np.asarray(stats.rankdata(-_checked(scores) if higher_is_better else _checked(scores), axis=1))
 
 
 def _checked(scores: np.ndarray) -> np.ndarray:

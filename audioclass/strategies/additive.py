@@ -122,7 +122,7 @@ def fit_weights(parts: Sequence[Part], y: np.ndarray, price: float) -> np.ndarra
         while _loss_at(weights + size * step, prices, parts, y)[0] > value - 1e-4 * size * fall and size > 1e-9:
             size /= 2
         weights = weights + size * step
-    return weights
+    return np.asarray(weights)
 
 
 def _loss_at(

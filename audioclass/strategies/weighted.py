@@ -117,7 +117,7 @@ class Rests:
         """Where no child is likely at all, all are equally so."""
         p = np.stack([node_scores.probability(*question) for question in self.questions(node)], axis=1)
         p = np.maximum(p, SMALLEST)
-        return p / p.sum(axis=1, keepdims=True)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 class Softmax(Rests):

@@ -120,7 +120,7 @@ def of_confusion(counts: np.ndarray) -> np.ndarray:
     c = counts / np.maximum(counts.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     D = 1 - (c + c.T) / 2
     np.fill_diagonal(D, 0)
-    return D
+    return np.asarray(D)
 
 
 # --- given trees, and trees from trees ------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def _between(nodes: Sequence[Branch], D: np.ndarray) -> np.ndarray:
         row[list(node.labels)] = 1 / len(node.labels)
     between = share @ D @ share.T
     np.fill_diagonal(between, 0)
-    return (between + between.T) / 2
+    return np.asarray((between + between.T) / 2)
 
 
 # --- how groups are cut ---------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ def _halves(D: np.ndarray) -> np.ndarray:
         chosen = sorted((0, *rest) for size in sizes for rest in combinations(range(1, n), size - 1))
         sides = np.array([np.isin(np.arange(n), group) for group in chosen])
     across = ((sides @ D) * ~sides).sum(axis=1)
-    return sides[_first_largest(across)]
+    return np.asarray(sides[_first_largest(across)])
 
 
 def _swapped(D: np.ndarray, size: int) -> np.ndarray:
