@@ -1,12 +1,17 @@
 """The values that flow from a recording to its segments, and the table and corpus at the two ends.
 
-All are frozen: their arrays are read-only views of what was given. Times are seconds, time runs down the rows.
+A *recording* is one audio file or stream, from its first sample to its last. A *clip* is a labelled stretch of a
+recording, or all of it: what a corpus lists, what training learns from and evaluation counts. A *window* is a stretch
+of fixed length, set by the recipe, that features describe: a row of `X`, classified by itself. A *segment* is any
+stretch of time with a start, an end and maybe a label; as a result it joins neighbouring windows of one label.
+
+All values are frozen: their arrays are read-only views of what was given. Times are seconds, time runs down the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,24 +69,6 @@ class Framing:
         return self.sample_rate / self.hop_length
 
 
-@dataclass(frozen=True, eq=False)
-class Frames:
-    """Descriptors of successive frames: (n_frames, d) values, a name and a group for each column.
-
-    Frame i is centred on `start + i / frame_rate`; `groups` names the descriptor each column came from.
-    """
-
-    values: np.ndarray
-    columns: tuple[str, ...]
-    groups: tuple[str, ...]
-    frame_rate: float
-    start: float = 0.0
-
-    def __post_init__(self) -> None:
-        _freeze(self, "values", 2)
-        _check_columns(self.values, self.columns, self.groups)
-
-
 @dataclass(frozen=True)
 class Segment:
     """A stretch of time and what it holds; `label` is empty where nothing is known of it yet."""
@@ -115,6 +102,17 @@ class Features:
         if len(self.segments) != len(self.X):
             raise ValueError(f"{len(self.segments)} segments for {len(self.X)} rows of X")
 
+    @classmethod
+    def joined(cls, chunks: Iterable[Features], columns: tuple[str, ...], groups: tuple[str, ...]) -> Features:
+        """The rows of all chunks, one after the other; every chunk has these columns. None give no rows."""
+        held = list(chunks)
+        X = np.concatenate([chunk.X for chunk in held]) if held else np.empty((0, len(columns)), np.float32)
+        return cls(X, columns, groups, tuple(segment for chunk in held for segment in chunk.segments))
+
+    def rows(self, which: slice) -> Features:
+        """Some of the rows with their segments."""
+        return replace(self, X=self.X[which], segments=self.segments[which])
+
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
@@ -134,7 +132,7 @@ class Posteriors:
 
     def of_group(self, labels: Sequence[str]) -> np.ndarray:
         """Posterior of a group of labels: the sum over its leaves, (n_segments,)."""
-        return self.P[:, [self.labels.index(label) for label in labels]].sum(axis=1)
+        return np.asarray(self.P[:, [self.labels.index(label) for label in labels]].sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +143,7 @@ class Smoothed:
     """
 
     P: np.ndarray
-    path: np.ndarray | None = None
+    path: np.ndarray = None  # type: ignore[assignment]  # filled in below
 
     def __post_init__(self) -> None:
         if self.path is None:
@@ -184,9 +182,9 @@ class Result:
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError("a data frame needs pandas: pip install pandas") from error
-        said = {key: [getattr(segment, key) for segment in self.segments] for key in ("start", "end", "label")}
+        times = {key: [getattr(segment, key) for segment in self.segments] for key in ("start", "end", "label")}
         posteriors = {f"posterior_{label}": column for label, column in zip(self.labels, self.P.T, strict=True)}
-        return DataFrame({"file": list(self.files), **said, **posteriors})
+        return DataFrame({"file": list(self.files), **times, **posteriors})
 
 
 @dataclass(frozen=True)
@@ -212,7 +210,7 @@ def _by_time(segment: Segment) -> tuple[float, float]:
 class Clip:
     """One labelled stretch of a corpus; a whole recording where `end` is None.
 
-    Entries of one `group` (a recording, a speaker) never stand on both sides of a fold.
+    Clips of one `group` (a recording, a speaker) never stand on both sides of a fold.
     """
 
     file: Path

@@ -1,17 +1,13 @@
 """Plain values: the texts, numbers, truth values, lists and tables that JSON and TOML can both hold.
 
-The standard library reads TOML but does not write it; what we write are such values and nothing else.
+TOML is written with one line for each key, whatever its value: lines are what people compare and edit.
 """
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def is_plain(value: Any) -> bool:
@@ -25,33 +21,29 @@ def is_plain(value: Any) -> bool:
 
 def toml_key(name: str) -> str:
     """A name as it stands in a table header or before an equals sign."""
-    return name if BARE_KEY.fullmatch(name) else _text(name)
+    return _dumped({name: 0}).removesuffix(" = 0\n")
 
 
 def toml_value(value: Any) -> str:
     """A plain value on one line; tables are written inline."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{toml_key(k)} = {toml_value(v)}" for k, v in _stated(value)) + " }"
-    if isinstance(value, Sequence):
-        return "[" + ", ".join(map(toml_value, value)) + "]"
-    raise TypeError(f"{value!r} cannot be written as TOML")
+    # Beside a number in a list: tables by themselves would be written as sections.
+    return _dumped({"x": [0, _stated(value)]}).removeprefix("x = [0, ").removesuffix("]\n")
 
 
 def toml_lines(table: Mapping[str, Any]) -> str:
     """One `key = value` line for each entry that is not None, which TOML cannot say."""
-    return "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in _stated(table))
+    return "".join(f"{toml_key(key)} = {toml_value(value)}\n" for key, value in _stated(table).items())
 
 
-def _stated(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(key, value) for key, value in table.items() if value is not None]
+def _dumped(table: Mapping[str, Any]) -> str:
+    """The table as text, each list on one line: a text has no line ends of its own, they are escaped."""
+    from tomli_w import dumps  # only who writes needs it
+
+    return dumps(table, indent=0).replace("[\n", "[").replace(",\n]", "]").replace(",\n", ", ")
 
 
-def _text(value: str) -> str:
-    # JSON's escapes are TOML's, except for DEL, which TOML wants escaped too.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _stated(value: Any) -> Any:
+    """Without the entries that are None, at any depth."""
+    if isinstance(value, Mapping):
+        return {key: _stated(item) for key, item in value.items() if item is not None}
+    return [_stated(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -126,7 +126,7 @@ class Machine:
 
     def scores(self, K: np.ndarray) -> np.ndarray:
         """Scores of new rows from their Gram matrix (m, n) against all rows of the task."""
-        return K[:, self.support] @ self.coefficients + self.intercept
+        return np.asarray(K[:, self.support] @ self.coefficients + self.intercept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,39 +1,214 @@
-"""Files written whole or not at all: beside their place first, then renamed into it."""
+"""Files that last: written whole or not at all, found again by their content, continued after a kill.
+
+`atomic_write` and `atomic_open` write one file, `Store` keeps entries by the digest of what they were computed from,
+`Journal` keeps a line for each piece of work that is done. Whatever a killed process left half written is no entry and
+no line: it is computed again, and swept out.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
-from collections.abc import Iterator
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
+
+import numpy as np
 
 from audioclass.errors import UsageError
+
+Arrays = Mapping[str, np.ndarray]
+
+# --- one file -------------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def beside(path: Path) -> Iterator[Path]:
     """A path in the same folder to write to; it takes the place of `path` at the end, and is gone where that fails."""
-    part = path.parent / f".{path.name}.{os.getpid()}.part"
     try:
-        yield part
-        part.replace(path)
+        with _replacing(path) as part:
+            yield part
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def atomic_open(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """A stream to a file that appears only when it is whole; text is UTF-8 with line ends as they are written."""
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    with beside(path) as part, part.open(mode, **text) as stream:
-        yield stream
+    with beside(path) as part:
+        if "b" in mode:
+            with part.open(mode) as stream:
+                yield stream
+        else:
+            with part.open(mode, encoding="utf-8", newline="") as stream:
+                yield stream
 
 
 def atomic_write(path: Path, content: str | bytes) -> None:
     """Write a whole file; text as UTF-8."""
     with atomic_open(path, "wb") as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    part = path.parent / f".{path.name}.{os.getpid()}.part"
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+# --- entries by content ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of entries, each under the digest of what it was computed from.
+
+    The same digest is the same content, so parallel writers and kills at any moment do no harm.
+    """
+
+    folder: Path
+    suffix: str = ".npz"
+
+    def place(self, digest: str) -> Path:
+        """Where the entry of a digest stands."""
+        return self.folder / digest[:2] / f"{digest}{self.suffix}"
+
+    def prepare(self) -> None:
+        """Make the folder and sweep out unfinished entries whose writers are gone."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for part in self.folder.glob("*/.*.part"):
+            with contextlib.suppress(OSError), part.open("rb") as file:
+                if _lock(file):
+                    part.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def writing(self, digest: str) -> Iterator[BinaryIO]:
+        """A stream to a new entry, which is there when it is whole; where its writer fails, nothing stays."""
+        path = self.place(digest)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _replacing(path) as part, _locked(part) as stream:
+            yield stream
+
+    def computed(self, key: str, compute: Callable[[], Arrays]) -> Arrays:
+        """The named arrays of a key: those that are stored, else computed now and stored.
+
+        An entry that does not read back whole is computed again; what cannot be stored, for want of room or leave, is
+        only computed again next time.
+        """
+        digest = hashlib.sha256(key.encode()).hexdigest()
+        arrays: Arrays | None = _read_arrays(self.place(digest))
+        if arrays is None:
+            arrays = compute()
+            with contextlib.suppress(OSError), self.writing(digest) as stream:
+                np.savez(stream, **arrays)  # type: ignore[arg-type]  # numpy's own flag has a name no array may have
+        return arrays
+
+
+@contextlib.contextmanager
+def resumable(folder: Path) -> Iterator[Store]:
+    """A store for one run: what it holds stays where the run is stopped, and is gone when it ends well."""
+    yield Store(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def computed(store: Store | None, key: Callable[[], str], compute: Callable[[], Arrays]) -> Arrays:
+    """From the store, or just computed where there is none; the key is made only where it is needed."""
+    return compute() if store is None else store.computed(key(), compute)
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray] | None:
+    """The `.npy` members of a zip; objects are never opened."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return dict(arrays)
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile):
+        return None
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """A new file that nobody sweeps out while its writer lives: the lock ends with the process, however that ends."""
+    while True:
+        with path.open("wb") as file:
+            _lock(file)
+            if os.fstat(file.fileno()).st_nlink:  # else it was swept out between opening and locking
+                yield file
+                return
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Whether the lock of a file could be taken; where there are no such locks, open files cannot be removed anyway."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+# --- lines of work done ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Journal:
+    """A file of JSON tables, one a line, to which work is added as it is done."""
+
+    path: Path
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Every whole line, in order; those cut short by a kill, or not ours, are passed over."""
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be read: {error.strerror}") from error
+        return [entry for entry in map(_parsed, lines) if entry is not None]
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """One more line; on disk before this returns, and apart from a line that was cut short."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a+b") as file:
+                file.write(b"\n" if _is_cut_short(file) else b"")
+                file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    def restart(self, entry: Mapping[str, Any]) -> None:
+        """A new journal of one line, in the place of any that is there."""
+        atomic_write(self.path, json.dumps(entry, ensure_ascii=False) + "\n")
+
+    def remove(self) -> None:
+        """The journal has served."""
+        self.path.unlink(missing_ok=True)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_cut_short(file: BinaryIO) -> bool:
+    if not file.seek(0, os.SEEK_END):
+        return False
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) != b"\n"

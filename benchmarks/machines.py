@@ -30,10 +30,10 @@ from audioclass.classifier.normalisation import RankNormalisation
 from audioclass.engine import extract_many, load_recipe
 from audioclass.engine.config import Choices
 from audioclass.kernels.gaussian import UnscaledGaussian
+from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.strategies.one_vs_one import OneVsOne
-from audioclass.strategies.temperature import log_loss
 from audioclass.training.dichotomies import train_dichotomies
 from audioclass.training.examples import Examples, FitOptions
 

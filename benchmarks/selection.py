@@ -35,9 +35,9 @@ from audioclass.criteria.problem import SelectionProblem
 from audioclass.engine import load_recipe
 from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.statistics import squared_distance
+from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
-from audioclass.strategies.temperature import log_loss
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
 from audioclass.training.dichotomies import train_dichotomies

@@ -33,10 +33,10 @@ from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine import load_recipe
 from audioclass.evaluation.calibration import Binning
 from audioclass.kernels.gaussian import UnscaledGaussian
+from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Plan
 from audioclass.strategies.coupling import couple_hastie_tibshirani, pair_matrix
-from audioclass.strategies.temperature import log_loss
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing.blobs import blobs
 from audioclass.training.dichotomies import train_dichotomies

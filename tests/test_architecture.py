@@ -15,7 +15,7 @@ ROOMS = {
 }  # fmt: skip
 TABLE = (
     {"errors", "plain", "data", "markup"},
-    {"parameters", "problems", "taxonomy", "threads", "numerics", "storage", "recordings"},
+    {"parameters", "problems", "taxonomy", "numerics", "storage", "recordings"},
     {"contracts", "trees", "text_files"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "evaluation"},
@@ -30,7 +30,11 @@ TABLE = (
 )
 LEVELS = {name: level for level, names in enumerate(TABLE) for name in names}
 THIRD_PARTIES = {
+    "plain": {"tomli_w"},
     "data": {"pandas"},
+    "trees": {"scipy"},
+    "calibrators": {"scipy"},
+    "strategies": {"scipy"},
     "hookspecs": {"pluggy"},
     "plugins": {"pluggy"},
     "audio": {"soundfile", "soxr", "av"},
@@ -40,7 +44,7 @@ THIRD_PARTIES = {
     "trainers": {"sklearn", "scipy"},
     "evaluation": {"scipy"},
     "training": {"sklearn", "scipy", "joblib"},
-    "numerics": {"scipy"},
+    "numerics": {"threadpoolctl"},
     "run": {"joblib"},
     "criteria": {"scipy"},
     "searches": {"scipy"},
@@ -48,7 +52,6 @@ THIRD_PARTIES = {
     "formats": {"pyarrow"},
     "extraction": {"joblib", "pyarrow"},
     "laboratory": {"matplotlib"},
-    "threads": {"threadpoolctl"},
     "estimator": {"sklearn"},
     "cli": {"typer", "rich"},
 }

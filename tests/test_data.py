@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audioclass.data import Block, Clip, Corpus, Features, Frames, Framing, Posteriors, Result, Segment
+from audioclass.data import Block, Clip, Corpus, Features, Framing, Posteriors, Result, Segment
 
 
 def test_arrays_cannot_be_changed_through_a_value():
@@ -20,9 +20,9 @@ def test_arrays_cannot_be_changed_through_a_value():
         (lambda: Block(np.zeros(4), 8000), "must have 2 axes"),
         (lambda: Block(np.zeros((4, 1)), 0), "sample_rate=0 must be positive"),
         (lambda: Framing(16000, 512, 0), "hop_length=0 must be positive"),
-        (lambda: Frames(np.zeros((2, 2)), ("a",), ("g",), 100.0), "2 columns of values, 1 names"),
-        (lambda: Frames(np.zeros((2, 2)), ("a", "a"), ("g", "g"), 100.0), "column 'a' is named twice"),
-        (lambda: Frames(np.zeros((2, 1)), ("a",), (), 100.0), "1 columns, 0 groups"),
+        (lambda: Features(np.zeros((2, 2)), ("a",), ("g",), ()), "2 columns of values, 1 names"),
+        (lambda: Features(np.zeros((2, 2)), ("a", "a"), ("g", "g"), ()), "column 'a' is named twice"),
+        (lambda: Features(np.zeros((2, 1)), ("a",), (), ()), "1 columns, 0 groups"),
         (lambda: Features(np.zeros((2, 1)), ("a",), ("g",), ()), "0 segments for 2 rows"),
         (lambda: Segment(4.1, 3.2), "end 3.2 is before start 4.1"),
         (lambda: Segment(0.0, float("nan")), "no time"),
@@ -59,3 +59,21 @@ def test_paths_of_a_result_default_to_the_labels():
 def test_frame_rate_and_duration():
     assert Framing(16000, 512, 160).frame_rate == 100.0
     assert Segment(1.0, 2.5).duration == 1.5
+
+
+def features(n_rows, first=0):
+    X = np.arange(first, first + 2.0 * n_rows).reshape(n_rows, 2)
+    return Features(X, ("a", "b"), ("g", "g"), tuple(Segment(first + i, first + i + 1) for i in range(n_rows)))
+
+
+def test_features_cut_and_joined_are_the_same():
+    all_rows = features(5)
+    parts = [all_rows.rows(slice(2)), all_rows.rows(slice(2, 2)), all_rows.rows(slice(2, None))]
+    assert [len(part.X) for part in parts] == [2, 0, 3]
+    again = Features.joined(parts, ("a", "b"), ("g", "g"))
+    assert np.array_equal(again.X, all_rows.X)
+    assert again.segments == all_rows.segments
+
+
+def test_no_chunks_are_no_rows():
+    assert Features.joined([], ("a", "b"), ("g", "g")).X.shape == (0, 2)

@@ -35,8 +35,16 @@ def test_other_values_are_not_plain(value):
 
 def test_nothing_is_left_out_of_a_table():
     assert toml_lines({"a": None, "b": 1}) == "b = 1\n"
+    assert toml_lines({"kernel": {"sigma": None, "name": "linear"}}) == 'kernel = { name = "linear" }\n'
+
+
+def test_a_key_is_one_line_whatever_its_value():
+    table = {"labels": ["a [", "b,\n]"], "kernel": {"name": "gaussian", "sigmas": [1.0, 2.0]}, "é": []}
+    assert toml_lines(table) == (
+        'labels = ["a [", "b,\\n]"]\nkernel = { name = "gaussian", sigmas = [1.0, 2.0] }\n"é" = []\n'
+    )
 
 
 def test_what_toml_cannot_say_is_refused():
-    with pytest.raises(TypeError, match="cannot be written as TOML"):
+    with pytest.raises(TypeError, match="not TOML serializable"):
         toml_value(object())

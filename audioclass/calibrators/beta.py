@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from audioclass.calibrators.examples import check_examples, has_order, warn_of_order
-from audioclass.calibrators.logistic import (
-    Problems,
-    constant_offset,
-    falling_sigmoid,
-    fit_logistic,
-    regularised_targets,
-)
+from audioclass.calibrators.examples import check_examples, has_order, number, warn_of_order
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import (
+    LogisticProblems,
+    constant_offset,
+    fit_logistic,
+    logistic_loss,
+    regularised_targets,
+    sigmoid,
+)
 from audioclass.parameters import component
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Beta:
         """`scale`, and `a`, `b` ≥ 0 and `c`."""
         scores, y, weights = check_examples(scores, y, weights)
         scale = float(np.sqrt(np.average(scores**2, weights=weights))) or 1.0
-        problem = Problems(_columns(scores, scale), y > 0, weights, np.zeros(1, dtype=np.intp))
+        problem = LogisticProblems(_columns(scores, scale), y > 0, weights, np.zeros(1, dtype=np.intp))
         a, b, c = _rising_fit(problem)
         if a == b == 0 and has_order(scores, y, weights):
             warn_of_order("beta")
@@ -46,8 +47,8 @@ class Beta:
 
     def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         """1/(1+exp(−a ln s + b ln(1−s) − c))."""
-        low, high = _columns(np.asarray(scores), fitted["scale"])
-        return falling_sigmoid(-(fitted["a"] * low + fitted["b"] * high + fitted["c"]))
+        low, high = _columns(np.asarray(scores), number(fitted, "scale"))
+        return sigmoid(number(fitted, "a") * low + number(fitted, "b") * high + number(fitted, "c"))
 
 
 def _columns(scores: np.ndarray, scale: float) -> np.ndarray:
@@ -57,7 +58,7 @@ def _columns(scores: np.ndarray, scale: float) -> np.ndarray:
     return np.stack([np.minimum(u, 0) - tail, np.maximum(u, 0) + tail])
 
 
-def _rising_fit(problem: Problems) -> tuple[float, float, float]:
+def _rising_fit(problem: LogisticProblems) -> tuple[float, float, float]:
     """a, b and c that are best with a, b ≥ 0: both slopes free, else the better one alone, else none."""
     targets = regularised_targets(problem)
     for choices in (((0, 1),), ((0,), (1,))):
@@ -69,16 +70,16 @@ def _rising_fit(problem: Problems) -> tuple[float, float, float]:
 
 
 def _fit_columns(
-    problem: Problems, targets: np.ndarray, columns: tuple[int, ...]
+    problem: LogisticProblems, targets: np.ndarray, columns: tuple[int, ...]
 ) -> tuple[float, tuple[float, float, float]]:
     """The loss and a, b, c with only these slopes free."""
-    part = Problems(problem.columns[list(columns)], problem.positive, problem.weights, problem.starts)
+    part = LogisticProblems(problem.columns[list(columns)], problem.positive, problem.weights, problem.starts)
     fitted = -fit_logistic(part, targets)[:, 0]
     abc = np.zeros(3)
     abc[[*columns, 2]] = fitted
     z = abc[:2] @ problem.columns + abc[2]
-    loss = problem.weights @ (np.logaddexp(0, z) - targets * z)
-    return float(loss), tuple(abc.tolist())
+    a, b, c = abc.tolist()
+    return logistic_loss(z, targets, problem.weights), (a, b, c)
 
 
 @hookimpl

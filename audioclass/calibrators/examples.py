@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from audioclass.contracts import Fitted
 
 
 def check_examples(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -22,6 +26,14 @@ def check_examples(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tu
     if not ((weights >= 0) & (weights < np.inf)).all() or not weights.any():
         raise ValueError("weights must be finite, at least 0 and not all 0")
     return scores, y, weights
+
+
+def number(fitted: Fitted, name: str) -> float:
+    """A fitted value that is one number."""
+    value = fitted[name]
+    if isinstance(value, list):
+        raise ValueError(f"{name}={value} must be one number")
+    return value
 
 
 def side_weights(y: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

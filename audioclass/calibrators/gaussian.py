@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from audioclass.calibrators.examples import check_examples, side_weights, warn_of_order
-from audioclass.calibrators.logistic import falling_sigmoid
+from audioclass.calibrators.examples import check_examples, number, side_weights, warn_of_order
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import sigmoid
 from audioclass.parameters import component
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class GaussianModel:
     def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         """1/(1+exp(Af))."""
         with np.errstate(over="ignore"):  # a step in all but name
-            return falling_sigmoid(fitted["slope"] * np.asarray(scores))
+            return sigmoid(-number(fitted, "slope") * np.asarray(scores))
 
 
 def _gap_and_scatter(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import numpy as np
 from audioclass.calibrators.examples import check_examples, has_order, side_weights, warn_of_order
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import platt_targets
 from audioclass.parameters import component
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Isotonic:
         weight, positive = (np.bincount(place, part[weights > 0]) for part in (weights, weights * (y > 0)))
         starts = pool_adjacent(positive, weight)
         pooled = np.add.reduceat(weight, starts)
-        above, below = (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
+        above, below = platt_targets(n_positive, n_negative)
         values = below + (above - below) * (np.add.reduceat(positive, starts) / pooled)
         knots = np.add.reduceat(distinct * weight, starts) / pooled
         if len(starts) == 1 and has_order(scores, y, weights):
@@ -50,19 +51,17 @@ class Isotonic:
 
     def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         """The line between the knots."""
-        return np.interp(scores, fitted["scores"], fitted["values"])
+        return np.asarray(np.interp(scores, fitted["scores"], fitted["values"]))
 
 
 def pool_adjacent(totals: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Where each block begins, so that total/weight of the blocks rises: weighted least squares under that order."""
-    blocks: list[tuple[int, float, float]] = []
-    for first, (total, weight) in enumerate(zip(totals.tolist(), weights.tolist(), strict=True)):
-        start = first
-        while blocks and blocks[-1][1] * weight >= total * blocks[-1][2] * EQUAL:  # the mean before is not below
-            start, before, more = blocks.pop()
-            total, weight = total + before, weight + more
-        blocks.append((start, total, weight))
-    return np.array([start for start, _, _ in blocks])
+    from scipy.optimize import isotonic_regression  # a model is used without it
+
+    starts = isotonic_regression(totals / weights, weights=weights).blocks[:-1]
+    means = np.add.reduceat(totals, starts) / np.add.reduceat(weights, starts)
+    rises = means[1:] * EQUAL > means[:-1]
+    return np.asarray(starts[np.append(True, rises)])
 
 
 @hookimpl

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from audioclass.calibrators.examples import check_examples, warn_of_order
-from audioclass.calibrators.logistic import (
-    Problems,
-    constant_offset,
-    falling_sigmoid,
-    fit_logistic,
-    regularised_targets,
-)
+from audioclass.calibrators.examples import check_examples, number, warn_of_order
 from audioclass.contracts import Calibrator
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import LogisticProblems, constant_offset, fit_logistic, regularised_targets, sigmoid
 from audioclass.parameters import component
 
 if TYPE_CHECKING:
@@ -39,7 +33,7 @@ class Platt:
     def fit(self, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Fitted:
         """`slope` A ≤ 0 and `offset` B."""
         scores, y, weights = check_examples(scores, y, weights)
-        return self._fit(Problems(scores[None], y > 0, weights, np.zeros(1, dtype=np.intp)))[0]
+        return self._fit(LogisticProblems(scores[None], y > 0, weights, np.zeros(1, dtype=np.intp)))[0]
 
     def fit_many(self, scores: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> list[Fitted]:
         """The fit of each column of scores, (n, n_dichotomies), over the examples that Y does not hold at 0.
@@ -50,9 +44,9 @@ class Platt:
 
     def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         """1/(1+exp(Af+B))."""
-        return falling_sigmoid(fitted["slope"] * scores + fitted["offset"])
+        return sigmoid(-(number(fitted, "slope") * scores + number(fitted, "offset")))
 
-    def _fit(self, problems: Problems) -> list[Fitted]:
+    def _fit(self, problems: LogisticProblems) -> list[Fitted]:
         targets = regularised_targets(problems)
         slope, offset = fit_logistic(problems, targets)
         falls = slope > 0
@@ -62,7 +56,7 @@ class Platt:
         return [{"slope": a, "offset": b} for a, b in zip(slope.tolist(), offset.tolist(), strict=True)]
 
 
-def _gather(scores: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> Iterator[Problems]:
+def _gather(scores: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> Iterator[LogisticProblems]:
     """The examples of each dichotomy side by side, some dichotomies at a time."""
     if scores.ndim != 2 or scores.shape != Y.shape:
         raise ValueError(f"scores have shape {scores.shape} and Y {Y.shape}, must be examples by dichotomies")
@@ -74,7 +68,7 @@ def _gather(scores: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> Iterator[
         taken = np.flatnonzero(group == one)
         column, row = np.nonzero(Y[:, taken].T)
         checked = check_examples(scores[row, taken[column]], Y[row, taken[column]], weights[row])
-        yield Problems(checked[0][None], checked[1] > 0, checked[2], np.cumsum(sizes[taken]) - sizes[taken])
+        yield LogisticProblems(checked[0][None], checked[1] > 0, checked[2], np.cumsum(sizes[taken]) - sizes[taken])
 
 
 @hookimpl

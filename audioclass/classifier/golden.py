@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audioclass.data import Block
+from audioclass.data import Block, Features
 from audioclass.errors import ModelError
-from audioclass.extraction.extract import extract_features, whole
+from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
 
 SECONDS = 1.5
@@ -60,4 +60,4 @@ def golden_features(recipe: Recipe) -> np.ndarray:
     """The features of the golden signal, in windows of the recipe."""
     samples = golden_signal(recipe.framing.sample_rate)[:, None]
     blocks = [Block(samples, recipe.framing.sample_rate)]
-    return whole(recipe, extract_features(iter(blocks), recipe)).X
+    return Features.joined(extract_features(iter(blocks), recipe), recipe.columns, recipe.groups).X

@@ -153,7 +153,9 @@ def _processes(jobs: int) -> int:
     return jobs or os.cpu_count() or 1
 
 
-def _in_order(files: Sequence[Path], done: Iterable[Inspection], show: screen.Progress) -> dict[Path, Inspection]:
+def _in_order(
+    files: Sequence[Path], done: Iterable[Inspection], show: screen.ProgressDisplay
+) -> dict[Path, Inspection]:
     found = {}
     for inspection in done:
         found[inspection.path] = inspection

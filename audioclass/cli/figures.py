@@ -34,7 +34,7 @@ def show_evaluation(evaluation: Evaluation) -> None:
 def show_comparison(found: Comparison) -> None:
     """Each system with its figures and costs, then each pair with its tests."""
     costs = [name.replace("_", " ") for name in found.costs]
-    screen.table(("system", "accuracy", "log-loss", "calibration error", *costs), found.rows())
+    screen.table(("system", "accuracy", "log-loss", "ECE", *costs), found.rows())
     screen.out("")
     tests = [f"p {name.replace('_', ' ')}" for name in found.tests]
     screen.table(("first", "second", found.measure, "95 %", *tests), found.pair_rows())

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from audioclass.errors import UsageError
 
-SHORTEST_LOOK = 0.2  # seconds between two drawings of the progress inside a recording
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 def out(text: str) -> None:
@@ -32,14 +31,21 @@ def note(text: str) -> None:
 
 def error(text: str) -> None:
     """The one line that says what went wrong; red on a terminal."""
-    line = " ".join(text.splitlines())
-    sys.stderr.write(f"\033[31m{line}\033[0m\n" if sys.stderr.isatty() else line + "\n")
+    _coloured(" ".join(text.splitlines()), "red")
 
 
 def warn(text: str) -> None:
     """A message that a user should not miss; yellow on a terminal."""
-    line = f"warning: {' '.join(text.splitlines())}"
-    sys.stderr.write(f"\033[33m{line}\033[0m\n" if sys.stderr.isatty() else line + "\n")
+    _coloured(f"warning: {' '.join(text.splitlines())}", "yellow")
+
+
+def _coloured(line: str, colour: str) -> None:
+    if not sys.stderr.isatty():
+        note(line)
+        return
+    from rich.console import Console
+
+    Console(stderr=True).print(line, style=colour, markup=False, highlight=False, soft_wrap=True)
 
 
 def check_place(path: Path) -> None:
@@ -67,68 +73,78 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console(markup=False, highlight=False).print(drawn)
 
 
-class Progress:
-    """Where a long work stands, on a terminal's standard error; silent elsewhere."""
+class ProgressDisplay:
+    """Where a long work stands, drawn on a terminal's standard error; silent elsewhere.
 
-    def __init__(self, total: int) -> None:
-        self._total, self._done, self._shown = total, 0, 0.0
-        self._is_shown = sys.stderr.isatty()
+    It is a `run.Progress`. With `n_items` it also counts how many of them are done.
+    """
 
-    def __enter__(self) -> Progress:
+    def __init__(self, n_items: int = 0) -> None:
+        self._n_items, self._n_done = n_items, 0
+        self._drawn: Progress | None = None
+        self._stage: tuple[str, TaskID] | None = None
+        self._count: TaskID | None = None
+
+    def __enter__(self) -> ProgressDisplay:
+        if sys.stderr.isatty():
+            self._drawn = _drawn_progress()
+            self._drawn.start()
+            if self._n_items > 1:
+                self._count = self._drawn.add_task("", total=self._n_items, amount=f"0 of {self._n_items}")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._draw("")
+        if self._drawn is not None:
+            self._drawn.stop()
 
-    def advance(self, name: str) -> None:
-        """One more of them is done."""
-        self._done += 1
-        self._draw(f"{self._done} of {self._total}: {name}")
+    def __call__(self, stage: str, done: float, total: float | None) -> None:
+        """So much of a stage is done; a stage takes the place of the one before."""
+        if self._drawn is None:
+            return
+        if self._stage is None or self._stage[0] != stage:
+            if self._stage is not None:
+                self._drawn.remove_task(self._stage[1])
+            self._stage = stage, self._drawn.add_task(stage, total=total, amount="")
+        amount = f"{done:.0f}" if total is None else f"{done:.0f} of {total:.0f}"
+        self._drawn.update(self._stage[1], completed=done, total=total, amount=amount)
 
     def inside(self, seconds: float, total: float | None) -> None:
         """So many seconds of the recording at hand are done."""
-        if time.monotonic() - self._shown > SHORTEST_LOOK:
-            share = f" of {total:.0f} s, {100 * seconds / total:.0f} %" if total else " s"
-            self._draw(f"{self._done + 1} of {self._total}: {seconds:.0f}{share}")
+        self("seconds", seconds, total)
 
-    def show(self, text: str, *, is_last: bool = False) -> None:
-        """A line of its own, not more often than can be read."""
-        if is_last or time.monotonic() - self._shown > SHORTEST_LOOK:
-            self._draw(text)
-
-    def _draw(self, text: str) -> None:
-        if self._is_shown:
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write("\r\033[K" + text[:width])
-            sys.stderr.flush()
-            self._shown = time.monotonic()
+    def advance(self, name: str) -> None:
+        """One more item is done."""
+        self._n_done += 1
+        if self._drawn is not None and self._count is not None:
+            amount = f"{self._n_done} of {self._n_items}"
+            self._drawn.update(self._count, completed=self._n_done, amount=amount, description=name)
 
 
-class Stages:
-    """Where a work of several stages stands: which, and how much of it is done; silent away from a terminal."""
+def _drawn_progress() -> Progress:
+    """Bars that vanish at the end; results go past them to standard output, messages above them."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    def __init__(self) -> None:
-        self._line = Progress(0)
-
-    def __enter__(self) -> Stages:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._line.__exit__(*error)
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        """So many items of a stage are done."""
-        self._line.show(f"{stage}: {done} of {total}", is_last=done == total)
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        refresh_per_second=5,
+    )
 
 
-def stages() -> Stages:
+def stages() -> ProgressDisplay:
     """Progress through named stages."""
-    return Stages()
+    return ProgressDisplay()
 
 
-def progress(total: int) -> Progress:
+def progress(total: int) -> ProgressDisplay:
     """Progress over so many recordings, and inside each."""
-    return Progress(total)
+    return ProgressDisplay(total)
 
 
 def examples(*commands: str) -> str:

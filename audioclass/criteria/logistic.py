@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from audioclass.numerics import logistic_loss, platt_targets
+
 MOST_STEPS = 100
 
 
 def smoothed_targets(y: np.ndarray) -> np.ndarray:
     """Platt's targets: (n₊+1)/(n₊+2) and 1/(n₋+2), so that separated sides keep a finite map."""
-    n_positive, n_negative = (y > 0).sum(), (y <= 0).sum()
-    return np.where(y > 0, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    above, below = platt_targets(float((y > 0).sum()), float((y <= 0).sum()))
+    return np.where(y > 0, above, below)
 
 
 def best_log_loss(scores: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -27,13 +29,13 @@ def best_log_loss(scores: np.ndarray, targets: np.ndarray, weights: np.ndarray) 
         mean = weights @ targets
         map_ = np.array([0.0, np.log(mean / (1 - mean))])
     z = rows @ map_
-    return _loss(z, targets, weights), weights * (_sigmoid(z) - targets) * map_[0] / scale
+    return logistic_loss(z, targets, weights), weights * (_sigmoid(z) - targets) * map_[0] / scale
 
 
 def _minimised(rows: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Newton steps, halved until they gain."""
     at = np.zeros(rows.shape[1])
-    value = _loss(rows @ at, targets, weights)
+    value = logistic_loss(rows @ at, targets, weights)
     for _ in range(MOST_STEPS):
         P = _sigmoid(rows @ at)
         slope = rows.T @ (weights * (P - targets))
@@ -43,15 +45,14 @@ def _minimised(rows: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> np
         if gain < 1e-14:
             return at - step
         size = 1.0
-        while (new := _loss(rows @ (at - size * step), targets, weights)) > value - 1e-4 * size * gain and size > 1e-9:
+        new = logistic_loss(rows @ (at - step), targets, weights)
+        while new > value - 1e-4 * size * gain and size > 1e-9:
             size /= 2
+            new = logistic_loss(rows @ (at - size * step), targets, weights)
         at, value = at - size * step, new
     return at
 
 
-def _loss(z: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
-    return float(weights @ (np.logaddexp(0, z) - targets * z))
-
-
 def _sigmoid(z: np.ndarray) -> np.ndarray:
+    # `numerics.sigmoid` and `fit_logistic` end in other digits, and with them kernel parameters that a gradient finds.
     return np.exp(-np.logaddexp(0, -z))

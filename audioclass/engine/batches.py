@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +17,7 @@ from audioclass.engine.classifying import classify_recording, loaded
 from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.recordings import Progress, regular
-from audioclass.storage import atomic_write
+from audioclass.storage import Journal
 
 if TYPE_CHECKING:
     from audioclass.classifier.model import Model
@@ -97,64 +96,43 @@ def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
 
 
 class Ledger:
-    """A file of finished recordings, a line each, beside the output; the first line says what they were made with.
+    """A journal of finished recordings beside the output; its first line says what they were classified with.
 
-    A line that was cut off by a kill is passed over. Recordings are known by path, size and time of change; a pipe is
-    never known.
+    Recordings are known by path, size and time of change; a pipe is never known.
     """
 
     def __init__(self, output: Path, model: Model, reading: SegmentationOptions, *, resume: bool) -> None:
         self.path = output.parent / f".{output.name}.ledger"
+        self._journal = Journal(self.path)
         self._model = model
         self._head = {"made_with": _fingerprint(model, reading)}
-        self._lines = self._read() if resume else None
-        if self._lines is None:
-            atomic_write(self.path, json.dumps(self._head) + "\n")
-            self._lines = {}
+        self._lines: dict[str, dict[str, Any]] = {}
+        if resume and self.path.exists():
+            self._lines = self._read()
+        else:
+            self._journal.restart(self._head)
 
     def kept(self, path: Path) -> Outcome | None:
         """What was finished before of a recording that has not changed since."""
-        line = self._lines.get(_mark(path))
+        line = self._lines.get(_mark(path) or "")
         return None if line is None else _outcome(path, line, self._model)
 
     def note(self, outcome: Outcome) -> None:
         """One more is finished; on disk before this returns."""
-        line = json.dumps({"mark": _mark(outcome.path), **_plain(outcome)}) + "\n"
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+        self._journal.append({"mark": _mark(outcome.path), **_plain(outcome)})
 
     def close(self) -> None:
         """The output is written: the ledger has served."""
-        self.path.unlink(missing_ok=True)
+        self._journal.remove()
 
-    def _read(self) -> dict[str, dict[str, Any]] | None:
+    def _read(self) -> dict[str, dict[str, Any]]:
         try:
-            head, *lines = self.path.read_text(encoding="utf-8").split("\n")
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
+            head, *lines = self._journal.entries() or [{}]
+        except UsageError as error:
             raise UsageError(f"{self.path}: cannot be read; leave out --resume to start anew") from error
-        if _parsed(head) != self._head:
+        if head != self._head:
             raise UsageError(f"{self.path}: made with another model or other options; leave out --resume to start anew")
-        self._end_last_line(lines)
-        found = [line for line in map(_parsed, lines) if isinstance(line.get("mark"), str)]
-        return {line["mark"]: line for line in found}
-
-    def _end_last_line(self, lines: Sequence[str]) -> None:
-        """A line that was cut off is ended, so that the next one stands by itself."""
-        if not lines or lines[-1]:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write("\n")
-
-
-def _parsed(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError:
-        return {}
-    return value if isinstance(value, dict) else {}
+        return {line["mark"]: line for line in lines if isinstance(line.get("mark"), str)}
 
 
 def _fingerprint(model: Model, reading: SegmentationOptions) -> str:

@@ -57,7 +57,7 @@ def calibrate(
 def _compared(old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
     """Log-loss of the model as it is, and of one calibrated without the group it is judged on."""
     from audioclass.classifier.recalibration import recalibrated
-    from audioclass.evaluation.calibration import log_loss
+    from audioclass.numerics import log_loss
     from audioclass.training.folds import fold_count, grouped_folds
 
     codes = np.unique(groups, return_inverse=True)[1]

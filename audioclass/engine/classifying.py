@@ -14,8 +14,8 @@ import numpy as np
 from audioclass.data import Block, Posteriors, Result
 from audioclass.engine.models import DEFAULT_MODEL, load_model
 from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, StreamClassifier, in_batches
+from audioclass.numerics import one_thread
 from audioclass.recordings import Progress
-from audioclass.threads import one_thread
 
 if TYPE_CHECKING:
     from audioclass.classifier.model import Model

@@ -31,7 +31,7 @@ def compare_setups(
     progress: Progress | None = None,
 ) -> Comparison:
     """Cross-validate each way to train on the same folds of a corpus; all must have the same recipe."""
-    from audioclass.training.store import resumable
+    from audioclass.storage import resumable
 
     check_several(list(setups))
     first = next(iter(setups.values()))

@@ -18,9 +18,9 @@ from audioclass.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from audioclass.classifier.model import Model
     from audioclass.evaluation.evaluation import Evaluation
-    from audioclass.evaluation.predictions import Answers
+    from audioclass.evaluation.predictions import Predictions
     from audioclass.plugins.manager import PluginManager
-    from audioclass.training.store import Store
+    from audioclass.storage import Store
 
 N_FOLDS = 5
 AUTO, GROUPS = "auto", "groups"
@@ -71,11 +71,11 @@ class Judged:
 
         return combine_windows(P, weights, self.inverse_temperature)
 
-    def answers(self) -> Answers:
+    def answers(self) -> Predictions:
         """The posteriors beside the reference, as comparisons take them."""
-        from audioclass.evaluation.predictions import Answers
+        from audioclass.evaluation.predictions import Predictions
 
-        return Answers.of(
+        return Predictions.of(
             self.labels,
             self.labelled.y_among(self.labels),
             self.P,
@@ -151,7 +151,7 @@ def cross_validate(
 
     A run that was killed goes on with the fold where it stopped.
     """
-    from audioclass.training.store import resumable
+    from audioclass.storage import resumable
 
     setup = setup or Setup.of()
     read = load_corpus(corpus, setup.manager, reader)
@@ -177,7 +177,7 @@ class Trial:
 
     def judged(self, labelled: Dataset, folds: np.ndarray) -> Judged:
         """Every row by machines that never saw its fold; `folds` is the code of each row's fold."""
-        from audioclass.training.store import computed
+        from audioclass.storage import computed
 
         names, facts, trees = np.unique(folds), [], []
         P = np.zeros((len(folds), len(labelled.labels)))

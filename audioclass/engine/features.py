@@ -51,11 +51,13 @@ def load_recipe(name: str, manager: PluginManager | None = None) -> Recipe:
 def extract(path: str | Path, recipe: str | Recipe = DEFAULT_RECIPE) -> Features:
     """The features of one recording's windows, all in memory; `-` reads standard input."""
     from audioclass.audio.blocks import read_blocks
-    from audioclass.extraction.extract import extract_features, whole
+    from audioclass.data import Features
+    from audioclass.extraction.extract import extract_features
 
     made = load_recipe(recipe) if isinstance(recipe, str) else recipe
     source = path if path == "-" else Path(path)
-    return whole(made, extract_features(read_blocks(source, made.framing.sample_rate, trim=made.trim), made))
+    blocks = read_blocks(source, made.framing.sample_rate, trim=made.trim)
+    return Features.joined(extract_features(blocks, made), made.columns, made.groups)
 
 
 Outcomes = Callable[["Progress | None"], Iterator["Extracted"]]

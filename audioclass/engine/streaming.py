@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from audioclass.contracts import SmoothsStreams
 from audioclass.data import Block, Features, Posteriors
 from audioclass.engine.config import component_of
 from audioclass.errors import UsageError
-from audioclass.threads import one_thread
+from audioclass.numerics import one_thread
 
 if TYPE_CHECKING:
     from audioclass.classifier.model import Model
@@ -149,18 +147,9 @@ def in_batches(chunks: Iterable[Features]) -> Iterator[Features]:
         held.append(chunk)
         n_before, n_rows = n_rows, n_rows + len(chunk.X)
         if n_before // ROWS_TOGETHER < n_rows // ROWS_TOGETHER:
-            full = _together(held)
+            full = Features.joined(held, chunk.columns, chunk.groups)
             at = len(full.X) - n_rows % ROWS_TOGETHER
-            yield _rows(full, slice(at))
-            held = [_rows(full, slice(at, None))]
-    if held and len((rest := _together(held)).X):
+            yield full.rows(slice(at))
+            held = [full.rows(slice(at, None))]
+    if held and len((rest := Features.joined(held, held[0].columns, held[0].groups)).X):
         yield rest
-
-
-def _together(chunks: list[Features]) -> Features:
-    X = np.concatenate([chunk.X for chunk in chunks])
-    return replace(chunks[0], X=X, segments=tuple(segment for chunk in chunks for segment in chunk.segments))
-
-
-def _rows(features: Features, which: slice) -> Features:
-    return replace(features, X=features.X[which], segments=features.segments[which])

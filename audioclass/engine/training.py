@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from audioclass.evaluation.evaluation import Evaluation
     from audioclass.extraction.recipe import Recipe
     from audioclass.plugins.manager import PluginManager
+    from audioclass.storage import Store
     from audioclass.training.examples import Examples
-    from audioclass.training.store import Store
     from audioclass.training.train import Method, Training
 
 __all__ = ["DEFAULT_RECIPE", "LEARN", "Setup", "Trained", "check_labels", "judge", "run_folder", "train", "train_on"]
@@ -149,9 +149,9 @@ def train_on(
     from audioclass.classifier.clips import fit_inverse_temperature
     from audioclass.classifier.model import Model
     from audioclass.classifier.preprocessing import Preprocessing
+    from audioclass.storage import resumable
     from audioclass.training.examples import Examples
     from audioclass.training.memory import memory_of
-    from audioclass.training.store import resumable
     from audioclass.training.train import train_classifier
 
     check_labels(labelled, taxonomy)

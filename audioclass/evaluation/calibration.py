@@ -1,4 +1,4 @@
-"""Whether posteriors mean what they say: log-loss, Brier score, reliability curves and the calibration error."""
+"""Whether posteriors mean what they say: Brier score, reliability curves and calibration errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 N_BINS = 15
-SMALLEST = float(np.finfo(float).eps)  # a posterior of 0 for what is true costs 36 nats, not infinitely many
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +29,15 @@ class Reliability:
         return float(np.average(self.gaps[full], weights=self.weights[full])) if full.any() else float("nan")
 
     @property
-    def largest_error(self) -> float:
-        """The widest gap of any bin; NaN without examples."""
+    def maximum_error(self) -> float:
+        """Maximum calibration error: the widest gap of any bin; NaN without examples."""
         full = self.weights > 0
         return float(self.gaps[full].max()) if full.any() else float("nan")
 
     @property
     def gaps(self) -> np.ndarray:
         """|stated - observed| of each bin."""
-        return np.abs(self.stated - self.observed)
+        return np.asarray(np.abs(self.stated - self.observed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +91,7 @@ class LabelBinnings:
         n_labels = self.cells.shape[1]
         held = (weights[:, None] * self.excess).ravel()
         gaps = np.bincount(self.cells.ravel(), held, n_labels * self.n_bins).reshape(n_labels, self.n_bins)
-        return np.abs(gaps).sum(axis=1) / (weights.sum() or np.nan)
+        return np.asarray(np.abs(gaps).sum(axis=1) / (weights.sum() or np.nan))
 
 
 def top_label_reliability(
@@ -110,19 +109,9 @@ def label_reliability(
     return Binning.of(P[:, label], y == label, n_bins).reliability(weights)
 
 
-def log_losses(P: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """-log of the posterior of the reference, in nats, for each example."""
-    return -np.log(np.clip(P[np.arange(len(y)), y], SMALLEST, 1 - SMALLEST))
-
-
 def brier_scores(P: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Squared distance from the posteriors to the reference, summed over labels: from 0 to 2 for each example."""
-    return (P**2).sum(axis=1) - 2 * P[np.arange(len(y)), y] + 1
-
-
-def log_loss(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Mean of `log_losses`."""
-    return float(np.average(log_losses(P, y), weights=weights))
+    return np.asarray((P**2).sum(axis=1) - 2 * P[np.arange(len(y)), y] + 1)
 
 
 def brier(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> float:

@@ -1,4 +1,4 @@
-"""How far apart systems are that answered the same examples in the same folds, and whether that can be chance."""
+"""How far apart systems are that classified the same examples in the same folds, and whether that can be chance."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import numpy as np
 
 from audioclass.evaluation.bootstrap import Resampling, bootstrap
 from audioclass.evaluation.comparison import Comparison, Pair, System
-from audioclass.evaluation.correction import holm
-from audioclass.evaluation.paired import Verdict, corrected_t, mcnemar, wilcoxon
-from audioclass.evaluation.predictions import Answers, Pool
+from audioclass.evaluation.paired import Verdict, corrected_t, holm, mcnemar, wilcoxon
+from audioclass.evaluation.predictions import Pool, Predictions
 from audioclass.evaluation.ranks import ALPHA, Ranked, rank_systems
 from audioclass.evaluation.summary import LOWER_IS_BETTER, Measures, summary_measures
 
 
 def compare(
-    systems: Mapping[str, Answers],
+    systems: Mapping[str, Predictions],
     folds: Any = None,
     *,
     measure: str = "accuracy",
@@ -29,7 +28,7 @@ def compare(
     resampling: Resampling | None = None,
     alpha: float = ALPHA,
 ) -> Comparison:
-    """Compare answers to the same examples, by recording where files are known: windows are no independent trials.
+    """Compare predictions of the same examples, by recording where files are known: windows are no independent trials.
 
     `folds` is the test fold of each example, the same for all systems; with two folds or more the differences of
     `measure` in each of them are tested too, and three systems or more are ranked.
@@ -45,21 +44,21 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class _Contest:
-    """What all systems answered, gathered by recording, and the fold of each answer."""
+    """What all systems predicted, gathered by recording, and the fold of each prediction."""
 
-    answers: Mapping[str, Answers]
+    predictions: Mapping[str, Predictions]
     folds: np.ndarray
     measure: str
 
     @classmethod
-    def of(cls, systems: Mapping[str, Answers], folds: Any, measure: str, pool: Pool | None) -> _Contest:
+    def of(cls, systems: Mapping[str, Predictions], folds: Any, measure: str, pool: Pool | None) -> _Contest:
         one = _checked(systems)
         folds = np.zeros(len(one)) if folds is None else np.asarray(folds)
         if len(folds) != len(one):
             raise ValueError(f"{len(folds)} folds for {len(one)} examples")
         if one.files:
             folds = folds[[rows[0] for rows in one.recordings()]]
-            systems = {name: answers.per_recording(pool) for name, answers in systems.items()}
+            systems = {name: predictions.per_recording(pool) for name, predictions in systems.items()}
         contest = cls(systems, folds, measure)
         known = next(iter(contest.values().values()))
         if measure not in known:
@@ -68,12 +67,12 @@ class _Contest:
 
     @cached_property
     def judges(self) -> dict[str, Measures]:
-        """What gives the measure compared by, for any multiplicities of the answers, of each system."""
-        return {name: summary_measures(each, only={self.measure}) for name, each in self.answers.items()}
+        """What gives the measure compared by, for any multiplicities of the predictions, of each system."""
+        return {name: summary_measures(each, only={self.measure}) for name, each in self.predictions.items()}
 
     def values(self) -> dict[str, dict[str, float]]:
-        """Every measure of each system over all answers."""
-        return {name: summary_measures(each)(np.ones(len(each))) for name, each in self.answers.items()}
+        """Every measure of each system over all predictions."""
+        return {name: summary_measures(each)(np.ones(len(each))) for name, each in self.predictions.items()}
 
     def scores(self) -> np.ndarray:
         """The measure compared by, (n_folds, n_systems)."""
@@ -84,11 +83,12 @@ class _Contest:
 
     def pairs(self, resampling: Resampling | None) -> list[Pair]:
         """Each pair with its interval and tests, before any correction."""
-        groups, scores = next(iter(self.answers.values())).groups, dict(zip(self.answers, self.scores().T, strict=True))
+        groups = next(iter(self.predictions.values())).groups
+        scores = dict(zip(self.predictions, self.scores().T, strict=True))
         values, intervals = self._differences(np.ones(len(groups))), bootstrap(self._differences, groups, resampling)
         return [
             Pair(*pair, values[pair], intervals[pair], self._tests(*pair, scores[pair[0]] - scores[pair[1]]), {})
-            for pair in combinations(self.answers, 2)
+            for pair in combinations(self.predictions, 2)
         ]
 
     def ranked(self, alpha: float) -> Ranked | None:
@@ -96,7 +96,7 @@ class _Contest:
         scores, higher = self.scores(), self.measure not in LOWER_IS_BETTER
         if scores.shape[0] < 2 or scores.shape[1] < 3 or not np.isfinite(scores).all():
             return None
-        return rank_systems(tuple(self.answers), scores, block="fold", higher_is_better=higher, alpha=alpha)
+        return rank_systems(tuple(self.predictions), scores, block="fold", higher_is_better=higher, alpha=alpha)
 
     def _differences(self, multiplicities: np.ndarray) -> dict[tuple[str, str], float]:
         """First minus second of each pair; one drawing serves all systems."""
@@ -104,7 +104,7 @@ class _Contest:
         return {(one, other): values[one] - values[other] for one, other in combinations(values, 2)}
 
     def _tests(self, one: str, other: str, differences: np.ndarray) -> dict[str, Verdict]:
-        found = {"mcnemar": mcnemar(self.answers[one].is_right, self.answers[other].is_right)}
+        found = {"mcnemar": mcnemar(self.predictions[one].is_right, self.predictions[other].is_right)}
         if len(differences) < 2 or not np.isfinite(differences).all():
             return found
         test_over_train = 1 / (len(differences) - 1)
@@ -120,12 +120,12 @@ def _adjusted(pairs: list[Pair]) -> tuple[Pair, ...]:
     )
 
 
-def _checked(systems: Mapping[str, Answers]) -> Answers:
-    """The answers of the first system, once all are known to be to the same examples."""
+def _checked(systems: Mapping[str, Predictions]) -> Predictions:
+    """The predictions of the first system, once all are known to be of the same examples."""
     if len(systems) < 2:
         raise ValueError(f"{len(systems)} given, at least 2 systems are needed to compare")
     (first, one), *others = systems.items()
     for name, other in others:
         if one.labels != other.labels or not np.array_equal(one.y, other.y) or one.files != other.files:
-            raise ValueError(f"systems {first!r} and {name!r} did not answer the same examples")
+            raise ValueError(f"systems {first!r} and {name!r} did not predict the same examples")
     return one

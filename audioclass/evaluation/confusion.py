@@ -97,7 +97,7 @@ def _part(above: float, below: float) -> float:
 
 
 def _ratio(above: np.ndarray, below: np.ndarray, undefined: float) -> np.ndarray:
-    return np.divide(above, below, where=below > 0, out=np.full(len(above), undefined, float))
+    return np.asarray(np.divide(above, below, where=below > 0, out=np.full(len(above), undefined, float)))
 
 
 def _nans(like: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 from audioclass.data import Segment
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.mistakes import N_MISTAKES
-from audioclass.evaluation.predictions import Answers, Pool
+from audioclass.evaluation.predictions import Pool, Predictions
 from audioclass.evaluation.views import View, view_of
 
 
@@ -65,16 +65,18 @@ def evaluate(
 ) -> Evaluation:
     """Measure the posteriors `P` of windows against the reference indices `y`.
 
-    Windows of one file are also judged together, as `Answers.per_recording` says; `pool` combines their posteriors.
+    Windows of one file are also judged together, as `Predictions.per_recording` says; `pool` combines their posteriors.
     `paths` are the names that lead to each label; intervals are drawn over `groups` (by default files).
     """
     resampling = resampling or Resampling()
-    answers = Answers.of(labels, y, P, groups, files=files, segments=segments, weights=weights, decisions=decisions)
-    _check_paths(paths, answers.labels)
-    windows = view_of(answers, "window", paths, resampling, most_mistakes)
-    together = answers.per_recording(pool) if answers.files else None
+    predictions = Predictions.of(
+        labels, y, P, groups, files=files, segments=segments, weights=weights, decisions=decisions
+    )
+    _check_paths(paths, predictions.labels)
+    windows = view_of(predictions, "window", paths, resampling, most_mistakes)
+    together = predictions.per_recording(pool) if predictions.files else None
     recordings = view_of(together, "recording", paths, resampling, most_mistakes) if together else None
-    return Evaluation(answers.labels, windows, recordings, resampling)
+    return Evaluation(predictions.labels, windows, recordings, resampling)
 
 
 def _check_paths(paths: Sequence[Sequence[str]], labels: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from audioclass.evaluation.calibration import LabelBinnings
 from audioclass.evaluation.confusion import confusion_matrix, label_rates
-from audioclass.evaluation.predictions import Answers
+from audioclass.evaluation.predictions import Predictions
 from audioclass.evaluation.ranking import LabelRankings
 
 LABEL_MEASURES = {
@@ -16,21 +16,21 @@ LABEL_MEASURES = {
     "recall": "recall",
     "f1": "F1",
     "auc": "AUC",
-    "calibration_error": "calibration error",
+    "calibration_error": "ECE",
 }
 
 
-def label_measures(answers: Answers) -> Callable[[np.ndarray], dict[tuple[str, int], float]]:
+def label_measures(predictions: Predictions) -> Callable[[np.ndarray], dict[tuple[str, int], float]]:
     """A function of multiplicities: each of `LABEL_MEASURES` of each label, keyed by both; NaN where undefined.
 
     A label that a drawing leaves out is unknown in it, and not wrong.
     """
-    n_labels = len(answers.labels)
-    rankings, binnings = LabelRankings.of(answers.P, answers.y), LabelBinnings.of(answers.P, answers.y)
+    n_labels = len(predictions.labels)
+    rankings, binnings = LabelRankings.of(predictions.P, predictions.y), LabelBinnings.of(predictions.P, predictions.y)
 
     def measures(multiplicities: np.ndarray) -> dict[tuple[str, int], float]:
-        weights = answers.weights * multiplicities
-        rates = label_rates(confusion_matrix(answers.y, answers.estimated, n_labels, weights), undefined=np.nan)
+        weights = predictions.weights * multiplicities
+        rates = label_rates(confusion_matrix(predictions.y, predictions.estimated, n_labels, weights), undefined=np.nan)
         columns = (rates.precision, rates.recall, rates.f, rankings.areas(weights), binnings.errors(weights))
         return {
             (name, label): float(value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audioclass.data import Segment
-from audioclass.evaluation.predictions import Answers
+from audioclass.evaluation.predictions import Predictions
 
 N_MISTAKES = 20
 
@@ -24,20 +24,20 @@ class Mistake:
     reference_posterior: float
 
 
-def worst_mistakes(answers: Answers, most: int = N_MISTAKES) -> tuple[Mistake, ...]:
-    """Wrong answers by how much more probable they were held than the reference, the first of equals first."""
-    wrong = np.flatnonzero(~answers.is_right)
-    excess = answers.P[wrong, answers.estimated[wrong]] - answers.P[wrong, answers.y[wrong]]
-    return tuple(_mistake(answers, int(row)) for row in wrong[np.argsort(-excess, kind="stable")][:most])
+def worst_mistakes(predictions: Predictions, most: int = N_MISTAKES) -> tuple[Mistake, ...]:
+    """Wrong predictions by how much more probable they were held than the reference, the first of equals first."""
+    wrong = np.flatnonzero(~predictions.is_right)
+    excess = predictions.P[wrong, predictions.estimated[wrong]] - predictions.P[wrong, predictions.y[wrong]]
+    return tuple(_mistake(predictions, int(row)) for row in wrong[np.argsort(-excess, kind="stable")][:most])
 
 
-def _mistake(answers: Answers, row: int) -> Mistake:
-    reference, estimated = int(answers.y[row]), int(answers.estimated[row])
+def _mistake(predictions: Predictions, row: int) -> Mistake:
+    reference, estimated = int(predictions.y[row]), int(predictions.estimated[row])
     return Mistake(
-        answers.files[row] if answers.files else "",
-        answers.segments[row] if answers.segments else None,
-        answers.labels[reference],
-        answers.labels[estimated],
-        float(answers.P[row, estimated]),
-        float(answers.P[row, reference]),
+        predictions.files[row] if predictions.files else "",
+        predictions.segments[row] if predictions.segments else None,
+        predictions.labels[reference],
+        predictions.labels[estimated],
+        float(predictions.P[row, estimated]),
+        float(predictions.P[row, reference]),
     )

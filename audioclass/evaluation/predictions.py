@@ -1,4 +1,4 @@
-"""What a system answered to labelled examples: checked once at the door, then measured in peace."""
+"""What a system predicted for labelled examples: checked once at the door, then measured in peace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pool = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Predictions:
     """Row i: the reference `y[i]`, posteriors `P[i]` over `labels`, the index decided for, a weight and a group.
 
     `files` and `segments` say where an example lies; they are empty where nobody needs to find it again.
@@ -51,7 +51,7 @@ class Answers:
         segments: Sequence[Segment] = (),
         weights: Any = None,
         decisions: Any = None,
-    ) -> Answers:
+    ) -> Predictions:
         """With what is not given filled in: the most probable label, weight 1, files as groups or each its own."""
         P = np.asarray(P, float)
         _check_posteriors(P, labels)
@@ -73,26 +73,26 @@ class Answers:
     @property
     def is_right(self) -> np.ndarray:
         """Whether the decision is the reference, for each example."""
-        return self.estimated == self.y
+        return np.asarray(self.estimated == self.y)
 
-    def take(self, rows: np.ndarray) -> Answers:
-        """The answers of some examples, in the order of `rows`."""
+    def take(self, rows: np.ndarray) -> Predictions:
+        """The predictions of some examples, in the order of `rows`."""
         rows = np.arange(len(self))[rows]
         kept = (getattr(self, name)[rows] for name in ("y", "P", "estimated", "weights", "groups"))
         places = (tuple(given[row] for row in rows) if given else () for given in (self.files, self.segments))
-        return Answers(self.labels, *kept, *places)
+        return Predictions(self.labels, *kept, *places)
 
     def recordings(self) -> list[np.ndarray]:
         """The rows of each recording, in order of first appearance; apart where a file holds several labels."""
         if not self.files:
-            raise ValueError("answers without files cannot be gathered by recording")
+            raise ValueError("predictions without files cannot be gathered by recording")
         places = np.unique(self.files, return_inverse=True)[1] * len(self.labels) + self.y
         _, first, part = np.unique(places, return_index=True, return_inverse=True)
         together = np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
         return [together[one] for one in np.argsort(first)]
 
-    def per_recording(self, pool: Pool | None = None) -> Answers:
-        """One answer for each recording, its posteriors pooled from those of its windows (by default their mean).
+    def per_recording(self, pool: Pool | None = None) -> Predictions:
+        """One prediction for each recording, its posteriors pooled from those of its windows (by default their mean).
 
         A recording that holds several labels counts once for each, over the windows of that label. Where decisions are
         not the most probable label they are put to the vote, a tie going to the more probable. A recording weighs what
@@ -100,7 +100,7 @@ class Answers:
         """
         parts = self.recordings()
         pooled = np.array([(pool or mean_posteriors)(self.P[rows], self.weights[rows]) for rows in parts])
-        return Answers(
+        return Predictions(
             self.labels,
             np.array([self.y[rows[0]] for rows in parts]),
             pooled,
@@ -113,7 +113,7 @@ class Answers:
 
     def _voted(self, parts: list[np.ndarray], pooled: np.ndarray) -> np.ndarray:
         if np.array_equal(self.estimated, self.P.argmax(axis=1)):
-            return pooled.argmax(axis=1)
+            return np.asarray(pooled.argmax(axis=1))
         votes = [np.bincount(self.estimated[rows], self.weights[rows], len(self.labels)) for rows in parts]
         return np.array([np.lexsort((-p, -vote))[0] for vote, p in zip(votes, pooled, strict=True)])
 

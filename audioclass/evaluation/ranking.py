@@ -84,7 +84,7 @@ class LabelRankings:
         beaten = others[self.y] - (rising[self.before, self.y] + rising[self.after, self.y]) / 2
         hits = np.bincount(self.y, weights * beaten, n_labels)
         pairs = np.bincount(self.y, weights, n_labels) * others
-        return np.divide(hits, pairs, where=pairs > 0, out=np.full(n_labels, np.nan))
+        return np.asarray(np.divide(hits, pairs, where=pairs > 0, out=np.full(n_labels, np.nan)))
 
 
 def label_aucs(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

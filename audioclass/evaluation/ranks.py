@@ -19,20 +19,21 @@ ALPHA = 0.05
 
 def mean_ranks(scores: np.ndarray, higher_is_better: bool = True) -> np.ndarray:
     """Mean rank of each system over the rows of (n_corpora, n_systems) scores; they sum to k(k+1)/2."""
-    return _ranks(scores, higher_is_better).mean(axis=0)
+    return np.asarray(_ranks(scores, higher_is_better).mean(axis=0))
 
 
 def friedman(scores: np.ndarray) -> Verdict:
     """Friedman's χ² with its correction for ties; without any difference in ranks p is 1."""
-    statistic, n_systems = _friedman_statistic(_checked(scores))
-    return Verdict("Friedman", statistic, float(stats.chi2.sf(statistic, n_systems - 1)))
+    scores = _checked(scores)
+    statistic = _friedman_statistic(scores)
+    return Verdict("Friedman", statistic, float(stats.chi2.sf(statistic, scores.shape[1] - 1)))
 
 
 def iman_davenport(scores: np.ndarray) -> Verdict:
     """Iman and Davenport's F from Friedman's χ²: less timid, the one to read; p is 0 where all rows rank alike."""
     scores = _checked(scores)
     n, k = scores.shape
-    statistic, _ = _friedman_statistic(scores)
+    statistic = _friedman_statistic(scores)
     left = n * (k - 1) - statistic
     if left <= 1e-9 * n * k:
         return Verdict("Iman-Davenport", float("inf"), 0.0)
@@ -111,17 +112,18 @@ def rank_systems(
     return Ranked(tuple(names), block, scores, ranks, *tests, apart, alpha, cliques(ranks, apart))
 
 
-def _friedman_statistic(scores: np.ndarray) -> tuple[float, int]:
-    n, k = scores.shape
-    ranks = _ranks(scores, True)
-    spread = (ranks.mean(axis=0) ** 2).sum() - k * (k + 1) ** 2 / 4
-    ties = sum(((counts**3 - counts).sum()) for row in ranks for counts in [np.unique(row, return_counts=True)[1]])
-    correction = 1 - ties / (n * k * (k**2 - 1))
-    return (float(12 * n / (k * (k + 1)) * spread / correction) if correction > 0 else 0.0), k
+def _friedman_statistic(scores: np.ndarray) -> float:
+    """scipy's, which asks for three systems and rows that are not all of equals; of two it is that of the signs."""
+    if (np.ptp(scores, axis=1) == 0).all():
+        return 0.0
+    if scores.shape[1] == 2:
+        signs = np.sign(scores[:, 0] - scores[:, 1])
+        return float(signs.sum() ** 2 / np.abs(signs).sum())
+    return float(stats.friedmanchisquare(*scores.T).statistic)
 
 
 def _ranks(scores: np.ndarray, higher_is_better: bool) -> np.ndarray:
-    return stats.rankdata(-_checked(scores) if higher_is_better else _checked(scores), axis=1)
+    return np.asarray(stats.rankdata(-_checked(scores) if higher_is_better else _checked(scores), axis=1))
 
 
 def _checked(scores: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from audioclass.evaluation.calibration import Binning, brier_scores, log_losses
+from audioclass.evaluation.calibration import Binning, brier_scores
 from audioclass.evaluation.confusion import (
     accuracy,
     balanced_accuracy,
@@ -18,28 +18,29 @@ from audioclass.evaluation.confusion import (
     weighted,
 )
 from audioclass.evaluation.hierarchy import ancestry, hierarchical_rates
-from audioclass.evaluation.predictions import Answers
+from audioclass.evaluation.predictions import Predictions
 from audioclass.evaluation.ranking import LabelRankings
+from audioclass.numerics import log_losses
 
 MEASURES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
-    "macro_precision": "precision, mean over labels",
-    "macro_recall": "recall, mean over labels",
-    "macro_f1": "F1, mean over labels",
-    "micro_f1": "F1, all labels together",
-    "weighted_f1": "F1, weighted by examples",
+    "macro_precision": "macro precision",
+    "macro_recall": "macro recall",
+    "macro_f1": "macro F1",
+    "micro_f1": "micro F1",
+    "weighted_f1": "weighted F1",
     "hierarchical_precision": "hierarchical precision",
     "hierarchical_recall": "hierarchical recall",
     "hierarchical_f1": "hierarchical F1",
-    "auc_one_vs_rest": "AUC, label against rest",
+    "auc_one_vs_rest": "AUC, one vs rest",
     "auc_pairs": "AUC, pairs (Hand and Till)",
     "log_loss": "log-loss (nats)",
     "brier": "Brier score (0 to 2)",
-    "calibration_error": "calibration error, 15 bins",
-    "largest_calibration_error": "largest gap of a bin",
+    "calibration_error": "expected calibration error (ECE)",
+    "maximum_calibration_error": "maximum calibration error (MCE)",
 }
-OF_POSTERIORS = {"log_loss", "brier", "calibration_error", "largest_calibration_error"}
+OF_POSTERIORS = {"log_loss", "brier", "calibration_error", "maximum_calibration_error"}
 OF_AREAS = {"auc_one_vs_rest"}
 LOWER_IS_BETTER = OF_POSTERIORS
 Measures = Callable[[np.ndarray], dict[str, float]]
@@ -60,30 +61,30 @@ def decision_measures(confusion: np.ndarray) -> dict[str, float]:
 
 
 def summary_measures(
-    answers: Answers, paths: Sequence[Sequence[str]] = (), only: Collection[str] = MEASURES
+    predictions: Predictions, paths: Sequence[Sequence[str]] = (), only: Collection[str] = MEASURES
 ) -> Measures:
     """A function of multiplicities: every measure but the pairs' AUC when example i counts that often.
 
-    Multiplicities multiply the answers' own weights. What can be sorted, binned or logged beforehand is; kinds of
+    Multiplicities multiply the predictions' own weights. What can be sorted, binned or logged beforehand is; kinds of
     measures that `only` does not name are left out, for those who ask often.
     """
     wanted = set(only)
-    parts = [_decisions(answers, paths)] if wanted - OF_POSTERIORS - OF_AREAS else []
-    parts += [_posteriors(answers)] if wanted & OF_POSTERIORS else []
-    parts += [_areas(answers)] if wanted & OF_AREAS else []
+    parts = [_decisions(predictions, paths)] if wanted - OF_POSTERIORS - OF_AREAS else []
+    parts += [_posteriors(predictions)] if wanted & OF_POSTERIORS else []
+    parts += [_areas(predictions)] if wanted & OF_AREAS else []
 
     def measures(multiplicities: np.ndarray) -> dict[str, float]:
-        weights = answers.weights * multiplicities
+        weights = predictions.weights * multiplicities
         return {name: value for part in parts for name, value in part(weights).items()}
 
     return measures
 
 
-def _decisions(answers: Answers, paths: Sequence[Sequence[str]]) -> Measures:
+def _decisions(predictions: Predictions, paths: Sequence[Sequence[str]]) -> Measures:
     membership = ancestry(paths) if paths else None
 
     def measures(weights: np.ndarray) -> dict[str, float]:
-        confusion = confusion_matrix(answers.y, answers.estimated, len(answers.labels), weights)
+        confusion = confusion_matrix(predictions.y, predictions.estimated, len(predictions.labels), weights)
         found = decision_measures(confusion)
         if membership is None:
             return found
@@ -95,9 +96,9 @@ def _decisions(answers: Answers, paths: Sequence[Sequence[str]]) -> Measures:
     return measures
 
 
-def _posteriors(answers: Answers) -> Measures:
-    losses, squares = log_losses(answers.P, answers.y), brier_scores(answers.P, answers.y)
-    binning = Binning.of(answers.P[np.arange(len(answers)), answers.estimated], answers.is_right)
+def _posteriors(predictions: Predictions) -> Measures:
+    losses, squares = log_losses(predictions.P, predictions.y), brier_scores(predictions.P, predictions.y)
+    binning = Binning.of(predictions.P[np.arange(len(predictions)), predictions.estimated], predictions.is_right)
 
     def measures(weights: np.ndarray) -> dict[str, float]:
         total = weights.sum() or np.nan
@@ -106,14 +107,14 @@ def _posteriors(answers: Answers) -> Measures:
             "log_loss": float(weights @ losses / total),
             "brier": float(weights @ squares / total),
             "calibration_error": reliability.error,
-            "largest_calibration_error": reliability.largest_error,
+            "maximum_calibration_error": reliability.maximum_error,
         }
 
     return measures
 
 
-def _areas(answers: Answers) -> Measures:
-    rankings = LabelRankings.of(answers.P, answers.y)
+def _areas(predictions: Predictions) -> Measures:
+    rankings = LabelRankings.of(predictions.P, predictions.y)
 
     def measures(weights: np.ndarray) -> dict[str, float]:
         return {"auc_one_vs_rest": mean_of_defined(rankings.areas(weights))}

@@ -23,7 +23,7 @@ from audioclass.evaluation.formatting import (
 )
 from audioclass.evaluation.labels import LABEL_MEASURES, label_measures
 from audioclass.evaluation.mistakes import N_MISTAKES, Mistake, worst_mistakes
-from audioclass.evaluation.predictions import Answers
+from audioclass.evaluation.predictions import Predictions
 from audioclass.evaluation.ranking import Roc, hand_till_auc, roc_curve
 from audioclass.evaluation.summary import MEASURES, OF_AREAS, summary_measures
 
@@ -68,7 +68,7 @@ class View:
         ]
 
     def label_rows(self) -> list[tuple[str, ...]]:
-        """Label, examples, precision, recall, F1, AUC and calibration error of each label, as a table shows them."""
+        """Label, examples, precision, recall, F1, AUC and ECE of each label, as a table shows them."""
         return [
             (row["label"], f"{row['support']:g}", *(shown(row[name]) for name in LABEL_MEASURES))
             for row in self.label_table()
@@ -110,51 +110,52 @@ class View:
 
 
 def view_of(
-    answers: Answers,
+    predictions: Predictions,
     unit: str,
     paths: Sequence[Sequence[str]] = (),
     resampling: Resampling | None = None,
     most_mistakes: int = N_MISTAKES,
 ) -> View:
-    """All measures of some answers; `unit` is what one of them is."""
-    y, P, weights, indices = answers.y, answers.P, answers.weights, range(len(answers.labels))
-    confusion = confusion_matrix(y, answers.estimated, len(indices), weights)
-    measures, label_intervals = _measures(answers, paths, resampling or Resampling())
+    """All measures of some predictions; `unit` is what one of them is."""
+    y, P, weights, indices = predictions.y, predictions.P, predictions.weights, range(len(predictions.labels))
+    confusion = confusion_matrix(y, predictions.estimated, len(indices), weights)
+    measures, label_intervals = _measures(predictions, paths, resampling or Resampling())
     return View(
         unit,
-        answers.labels,
-        len(answers),
-        len(np.unique(answers.groups)),
+        predictions.labels,
+        len(predictions),
+        len(np.unique(predictions.groups)),
         measures,
         confusion,
         label_rates(confusion),
         label_intervals,
         tuple(roc_curve(P[:, label], y == label, weights) for label in indices),
-        top_label_reliability(P, y, answers.estimated, weights),
+        top_label_reliability(P, y, predictions.estimated, weights),
         tuple(label_reliability(P, y, label, weights) for label in indices),
-        worst_mistakes(answers, most_mistakes),
+        worst_mistakes(predictions, most_mistakes),
     )
 
 
 def _measures(
-    answers: Answers, paths: Sequence[Sequence[str]], resampling: Resampling
+    predictions: Predictions, paths: Sequence[Sequence[str]], resampling: Resampling
 ) -> tuple[dict[str, Measure], dict[tuple[str, int], Interval]]:
     """The measures of all labels together, and the intervals of each label, from the same drawings."""
-    drawn = _drawn(answers, paths)
-    intervals, values = bootstrap(drawn, answers.groups, resampling), drawn(np.ones(len(answers)))
-    values["auc_pairs"] = hand_till_auc(answers.P, answers.y, answers.weights)  # too slow to draw again and again
+    drawn = _drawn(predictions, paths)
+    intervals, values = bootstrap(drawn, predictions.groups, resampling), drawn(np.ones(len(predictions)))
+    # Too slow to draw again and again.
+    values["auc_pairs"] = hand_till_auc(predictions.P, predictions.y, predictions.weights)
     intervals["auc_pairs"] = Interval.unknown(resampling.level)
     together = {name: Measure(values[name], intervals[name]) for name in MEASURES if name in values}
     return together, {key: interval for key, interval in intervals.items() if isinstance(key, tuple)}
 
 
-def _drawn(answers: Answers, paths: Sequence[Sequence[str]]) -> Callable[[np.ndarray], dict[Any, float]]:
+def _drawn(predictions: Predictions, paths: Sequence[Sequence[str]]) -> Callable[[np.ndarray], dict[Any, float]]:
     """All that a drawing measures; the areas of labels, the slowest of it, serve their mean as well."""
-    summary, of_labels = summary_measures(answers, paths, set(MEASURES) - OF_AREAS), label_measures(answers)
+    summary, of_labels = summary_measures(predictions, paths, set(MEASURES) - OF_AREAS), label_measures(predictions)
 
     def measures(multiplicities: np.ndarray) -> dict[Any, float]:
         each = of_labels(multiplicities)
-        areas = np.array([each["auc", label] for label in range(len(answers.labels))])
+        areas = np.array([each["auc", label] for label in range(len(predictions.labels))])
         return each | summary(multiplicities) | {"auc_one_vs_rest": mean_of_defined(areas)}
 
     return measures

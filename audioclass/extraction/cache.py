@@ -1,25 +1,23 @@
 """Features kept by content: the same bytes and the same recipe are never computed twice.
 
-An entry is a zip of raw arrays and a small description, written beside its place and renamed into it; its name is made
-of the content of the recording and of the recipe, so parallel writers and kills at any moment do no harm.
+An entry of the store is a zip of raw arrays and a small description; its name is made of the content of the recording
+and of the recipe.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
 from audioclass.data import Features, Segment
 from audioclass.extraction.recipe import Recipe
+from audioclass.storage import Store
 
 ROWS_TOGETHER = 4096
 VALUE, TIME = np.dtype("<f4"), np.dtype("<f8")
@@ -53,25 +51,26 @@ class CachedFeatures:
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder of entries; making one removes what killed processes left unfinished."""
+    """A folder of features; `prepare` removes what killed processes left unfinished."""
 
     folder: Path
 
+    @property
+    def store(self) -> Store:
+        """The folder as a store of zips."""
+        return Store(self.folder, ".zip")
+
     def prepare(self) -> None:
         """Make the folder and sweep out unfinished entries whose writers are gone."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        for part in self.folder.glob("*/.*.part"):
-            with contextlib.suppress(OSError), part.open("rb") as file:
-                if _lock(file):
-                    part.unlink(missing_ok=True)
+        self.store.prepare()
 
     def find(self, key: str) -> CachedFeatures | None:
         """The entry of a key; None where there is none that is whole."""
-        path = self._path(key)
+        path = self.store.place(key)
         try:
             with zipfile.ZipFile(path) as archive:
-                said = json.loads(archive.read("about.json"))
-                entry = CachedFeatures(path, int(said["n_rows"]), int(said["n_columns"]), float(said["seconds"]))
+                about = json.loads(archive.read("about.json"))
+                entry = CachedFeatures(path, int(about["n_rows"]), int(about["n_columns"]), float(about["seconds"]))
                 sizes = {info.filename: info.file_size for info in archive.infolist()}
         except (OSError, zipfile.BadZipFile, ValueError, KeyError, TypeError):
             return None
@@ -80,19 +79,9 @@ class Cache:
 
     def write(self, key: str, chunks: Iterable[Features], recipe: Recipe) -> CachedFeatures:
         """Write an entry chunk by chunk; where the chunks fail, nothing stays."""
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.parent / f".{path.stem}.{os.getpid()}.part"
-        try:
-            with _locked(part) as file, zipfile.ZipFile(file, "w") as archive:
-                n_rows, seconds = _fill(archive, chunks, recipe)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        return CachedFeatures(path, n_rows, len(recipe.columns), seconds)
-
-    def _path(self, key: str) -> Path:
-        return self.folder / key[:2] / f"{key}.zip"
+        with self.store.writing(key) as stream, zipfile.ZipFile(stream, "w") as archive:
+            n_rows, seconds = _fill(archive, chunks, recipe)
+        return CachedFeatures(self.store.place(key), n_rows, len(recipe.columns), seconds)
 
 
 def cache_key(path: Path, recipe: Recipe) -> str:
@@ -114,27 +103,3 @@ def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features], recipe: Recipe) 
     about = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds, "recipe": recipe.fingerprint}
     archive.writestr("about.json", json.dumps(about))
     return len(times), seconds
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[IO[bytes]]:
-    """A new file that nobody sweeps out while its writer lives: the lock ends with the process, however that ends."""
-    while True:
-        with path.open("wb") as file:
-            _lock(file)
-            if os.fstat(file.fileno()).st_nlink:  # else it was swept out between opening and locking
-                yield file
-                return
-
-
-def _lock(file: IO[bytes]) -> bool:
-    """Whether the lock of a file could be taken; where there are no such locks, open files cannot be removed anyway."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -28,7 +28,7 @@ def extract_features(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Featur
     for features in _all_windows(blocks, recipe, clock):
         if last is not None:
             yield last
-        before, last = _rows(features, slice(None, -1)), _rows(features, slice(-1, None))
+        before, last = features.rows(slice(None, -1)), features.rows(slice(-1, None))
         if before.segments:
             yield before
     if last is not None:
@@ -42,18 +42,6 @@ def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock) -> Iter
             yield _pooled(recipe, clock, starts, windows)
     for starts, windows in windower.finish():
         yield _pooled(recipe, clock, starts, windows)
-
-
-def _rows(features: Features, which: slice) -> Features:
-    return replace(features, X=features.X[which], segments=features.segments[which])
-
-
-def whole(recipe: Recipe, chunks: Iterable[Features]) -> Features:
-    """All rows of a recording together."""
-    held = list(chunks)
-    X = np.concatenate([chunk.X for chunk in held]) if held else np.empty((0, len(recipe.columns)), np.float32)
-    segments = tuple(segment for chunk in held for segment in chunk.segments)
-    return Features(X, recipe.columns, recipe.groups, segments)
 
 
 class _Clock:

@@ -65,7 +65,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How recordings become features; `window` and `window_hop` are seconds, `origins` the distributions of its components.
+    """How recordings become features; `window` and `window_hop` are seconds, `origins` the components' distributions.
 
     A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out.
     """
@@ -108,7 +108,7 @@ class Recipe:
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for recipes that give the same features: what is computed, and by which versions of the components."""
+        """The same for recipes that give the same features: what is computed, by which versions of components."""
         said = {key: value for key, value in self.plain().items() if key != "summary"}
         text = json.dumps([FORMAT, said, sorted(self.origins)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()

@@ -18,6 +18,7 @@ import numpy as np
 from audioclass.errors import UsageError, unknown_name
 from audioclass.extraction.batch import Extracted
 from audioclass.extraction.recipe import Recipe
+from audioclass.storage import atomic_open
 
 KEYS = ("file", "start", "end")
 
@@ -25,15 +26,8 @@ KEYS = ("file", "start", "end")
 def write_table(path: Path, outcomes: Sequence[Extracted], recipe: Recipe) -> int:
     """Write the features of all recordings that have some; the suffix says how. Returns the number of rows."""
     writer = table_writer(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as stream:
-            writer(stream, outcomes, recipe)
-        part.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        part.unlink(missing_ok=True)
+    with atomic_open(path, "wb") as stream:
+        writer(stream, outcomes, recipe)
     return sum(outcome.cached.n_rows for outcome in outcomes if outcome.cached)
 
 
@@ -62,20 +56,20 @@ def write_csv(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) 
 
 def _write_npz(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
     """Arrays X, start, end, file (index into files), files, columns and groups; texts are arrays of characters."""
-    good = [outcome for outcome in outcomes if outcome.cached]
-    n_rows = sum(outcome.cached.n_rows for outcome in good)
-    spans = np.concatenate([times for _, _, times in _rows(good)] or [np.empty((0, 2))])
+    good = [(outcome.path, outcome.cached.n_rows) for outcome in outcomes if outcome.cached]
+    n_rows = sum(count for _, count in good)
+    spans = np.concatenate([times for _, _, times in _rows(outcomes)] or [np.empty((0, 2))])
     with zipfile.ZipFile(stream, "w") as archive:
         with archive.open("X.npy", "w", force_zip64=True) as member:
             header = {"descr": "<f4", "fortran_order": False, "shape": (n_rows, len(recipe.columns))}
             np.lib.format.write_array_header_1_0(member, header)
-            for _, X, _ in _rows(good):
+            for _, X, _ in _rows(outcomes):
                 member.write(X.tobytes())
         arrays: dict[str, Any] = {
             "start": spans[:, 0],
             "end": spans[:, 1],
-            "file": np.repeat(np.arange(len(good)), [outcome.cached.n_rows for outcome in good]),
-            "files": np.array([_name(outcome.path) for outcome in good], dtype=np.str_),
+            "file": np.repeat(np.arange(len(good)), [count for _, count in good]),
+            "files": np.array([_name(path) for path, _ in good], dtype=np.str_),
             "columns": np.array(recipe.columns, dtype=np.str_),
             "groups": np.array(recipe.groups, dtype=np.str_),
         }

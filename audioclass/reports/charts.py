@@ -6,7 +6,7 @@ variables of `look.py`, so that a chart follows the page into the dark.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ class Plot:
         """Pixels from the upper edge."""
         return round(self.margin + (1 - value) * self.side, 1)
 
-    def line(self, xs: Sequence[float], ys: Sequence[float], content: str = "", **attributes: object) -> str:
+    def line(self, xs: Iterable[float], ys: Iterable[float], content: str = "", **attributes: object) -> str:
         """A line through points, each drawn once however many share its pixel."""
         points = dict.fromkeys(f"{self.x(x)},{self.y(y)}" for x, y in zip(xs, ys, strict=True))
         return element("polyline", content, points=" ".join(points), fill="none", **attributes)

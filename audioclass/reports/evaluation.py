@@ -18,7 +18,7 @@ from audioclass.reports.players import AudioLink, mistakes_table
 from audioclass.storage import atomic_write
 
 NO_WIDTH = (
-    "An interval of no width is no certainty: where not one mistake was seen no drawing can show any, "
+    "An interval of no width is no certainty: where not one mistake was seen no resample can show any, "
     "and among n groups an error of about 3/n may still have gone unseen."
 )
 UNDEFINED = "nothing to divide by: shown as 0, measured it was not"
@@ -91,8 +91,12 @@ def label_table(view: View) -> str:
 
 def _about(evaluation: Evaluation) -> str:
     counts = ", ".join(f"{view.n_examples} {view.unit}s" for view in evaluation.views)
-    drawn = f"intervals from {evaluation.resampling.n_resamples} drawings of {evaluation.main.n_groups} groups"
-    return f"{counts}, {len(evaluation.labels)} labels; {drawn}"
+    resampling = evaluation.resampling
+    intervals = (
+        f"{100 * resampling.level:g} % bootstrap intervals, {resampling.n_resamples} resamples "
+        f"over {evaluation.main.n_groups} groups"
+    )
+    return f"{counts}, {len(evaluation.labels)} labels; {intervals}"
 
 
 def _width_note(evaluation: Evaluation) -> str:
@@ -126,8 +130,8 @@ def _section(view: View, audio: AudioLink | None) -> str:
 
 
 def _curves(view: View) -> str:
-    said = f"Reliability of the decision, calibration error {shown(view.value('calibration_error'))}"
-    return figure("ROC, label against rest, with areas", roc_chart(view.curves, view.labels)) + figure(
+    said = f"Reliability of the decision, ECE {shown(view.value('calibration_error'))}"
+    return figure("ROC, one vs rest, with areas", roc_chart(view.curves, view.labels)) + figure(
         said, reliability_chart(view.reliability, said)
     )
 

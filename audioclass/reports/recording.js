@@ -322,7 +322,7 @@
 
   at("zoom-in").addEventListener("click", () => zoom(0.5));
   at("zoom-out").addEventListener("click", () => zoom(2));
-  at("whole").addEventListener("click", () => show(0, duration));
+  at("fit").addEventListener("click", () => show(0, duration));
   at("list").addEventListener("click", (event) => {
     const row = event.target.closest("[data-segment]");
     if (row) seekSegment(Number(row.dataset.segment));

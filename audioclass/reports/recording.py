@@ -19,10 +19,10 @@ from audioclass.reports.envelope import Envelope
 
 KEYS = (
     ("space", "play or pause"),
-    ("← →", "five seconds back or on, with shift one"),
+    ("← →", "skip ±5 s, with shift ±1 s"),
     ("↑ ↓", "segment before or after"),
     ("+ −", "zoom"),
-    ("0", "whole recording"),
+    ("0", "fit the recording"),
 )
 
 
@@ -98,7 +98,7 @@ def _header(title: str, duration: float, n_segments: int) -> str:
 def _stage(audio: str | None) -> str:
     """The player and everything that the script draws into."""
     player = element("audio", controls="", preload="metadata", id="player", src=audio) if audio else ""
-    buttons = [("zoom-in", "+", "zoom in"), ("zoom-out", "−", "zoom out"), ("whole", "whole", "whole recording")]
+    buttons = [("zoom-in", "+", "zoom in"), ("zoom-out", "−", "zoom out"), ("fit", "fit", "fit the recording")]
     drawn = "".join(element("button", text, id=key, title=said, type="button") for key, text, said in buttons)
     tools = element("div", drawn + element("output", "", id="now"), class_="tools")
     canvases = [("wave", "waveform"), ("posteriors", "posteriors over time"), ("strip", "segments")]
@@ -111,14 +111,14 @@ def _stage(audio: str | None) -> str:
 
 
 def _summary(rows: Sequence[ResultRow], duration: float) -> str:
-    """How long each label lasts in all, the longest first."""
+    """The total time of each label, the longest first."""
     seconds: dict[str, float] = {}
     for row in rows:
         seconds[row.label] = seconds.get(row.label, 0.0) + row.end - row.start
     ordered = sorted(seconds.items(), key=lambda pair: -pair[1])
     shares = ((label, clock(time), f"{100 * time / (duration or 1):.1f} %") for label, time in ordered)
     lines = [[row_head(label), cell(time), cell(share)] for label, time, share in shares]
-    return table(["label", "in all", "share"], lines, id="summary")
+    return table(["label", "total", "share"], lines, id="summary")
 
 
 def _help() -> str:

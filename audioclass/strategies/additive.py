@@ -15,9 +15,10 @@ from itertools import compress
 import numpy as np
 
 from audioclass.contracts import Fitted
+from audioclass.numerics import log_loss, softmax
 from audioclass.problems import Dichotomy
-from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
-from audioclass.strategies.weighted import Answers, distinct, oppose
+from audioclass.strategies.temperature import apply_temperature, fit_temperature
+from audioclass.strategies.weighted import NodeScores, distinct, oppose
 from audioclass.trees.branches import Branch
 
 RIDGE = 1.0  # examples' worth of a prior on all weights: one-vs-rest with a temperature, give or take 1
@@ -39,32 +40,32 @@ class Additive:
         nodes = (node.labels for node in tree.walk() if len(node.labels) < len(tree.labels))
         return distinct(_question(labels, len(tree.labels)) for labels in nodes)
 
-    def fit(self, tree: Branch, answers: Answers, y: np.ndarray) -> Fitted:
+    def fit(self, tree: Branch, node_scores: NodeScores, y: np.ndarray) -> Fitted:
         """The weight of the leaves and those of the groups, in the order of `groups`."""
-        leaves = leaf_scores(answers)
+        leaves = leaf_scores(node_scores)
         T = fit_temperature(leaves, y)
-        names = groups(tree, answers)
+        names = groups(tree, node_scores)
         if not names:
             return {"leaves": 1 / T, "groups": []}
         price = self.price * len(y) * log_loss(apply_temperature(leaves, T), y)
-        weights = fit_weights(_parts(names, leaves / T, group_scores(names, answers) / T), y, price) / T
+        weights = fit_weights(_parts(names, leaves / T, group_scores(names, node_scores) / T), y, price) / T
         return {"leaves": float(weights[0]), "groups": weights[1:].tolist()}
 
-    def posteriors(self, tree: Branch, answers: Answers, fitted: Fitted) -> np.ndarray:
+    def posteriors(self, tree: Branch, node_scores: NodeScores, fitted: Fitted) -> np.ndarray:
         """A softmax of the weighted sum; without fitted weights each has 1."""
-        names = groups(tree, answers)
+        names = groups(tree, node_scores)
         weights = np.asarray(fitted.get("groups", np.ones(len(names))))
-        total = fitted.get("leaves", 1.0) * leaf_scores(answers)
+        total = np.asarray(fitted.get("leaves", 1.0)) * leaf_scores(node_scores)
         if names:
-            total = total + (group_scores(names, answers) * weights) @ _members(names, answers.plan.n_labels)
-        return apply_temperature(total, 1.0)
+            total = total + (group_scores(names, node_scores) * weights) @ _members(names, node_scores.plan.n_labels)
+        return softmax(total)
 
-    def worthy(self, tree: Branch, answers: Answers, y: np.ndarray) -> list[Group]:
+    def worthy(self, tree: Branch, node_scores: NodeScores, y: np.ndarray) -> list[Group]:
         """The groups of a weight above 0."""
-        return list(compress(groups(tree, answers), self.fit(tree, answers, y)["groups"]))
+        return list(compress(groups(tree, node_scores), np.ravel(self.fit(tree, node_scores, y)["groups"])))
 
 
-def groups(tree: Branch, answers: Answers) -> list[Group]:
+def groups(tree: Branch, node_scores: NodeScores) -> list[Group]:
     """The labels of each group of the tree that has a machine in the plan, each once.
 
     Of two groups that are the rest of each other only the first: the other would say the same.
@@ -72,26 +73,26 @@ def groups(tree: Branch, answers: Answers) -> list[Group]:
     n_labels = len(tree.labels)
     found: dict[frozenset[int], Group] = {}
     for node in tree.walk():
-        if not 1 < len(node.labels) < n_labels or _question(node.labels, n_labels)[0] not in answers.columns:
+        if not 1 < len(node.labels) < n_labels or _question(node.labels, n_labels)[0] not in node_scores.columns:
             continue
         if frozenset(range(n_labels)) - set(node.labels) not in found:
             found.setdefault(frozenset(node.labels), node.labels)
     return list(found.values())
 
 
-def leaf_scores(answers: Answers) -> np.ndarray:
+def leaf_scores(node_scores: NodeScores) -> np.ndarray:
     """(n, n_labels): each label against the rest; 0 where there is no other label."""
-    n_labels = answers.plan.n_labels
+    n_labels = node_scores.plan.n_labels
     if n_labels == 1:
-        return np.zeros((len(answers.scores), 1))
-    return np.stack([answers.score((label,), _rest((label,), n_labels)) for label in range(n_labels)], axis=1)
+        return np.zeros((len(node_scores.scores), 1))
+    return np.stack([node_scores.score((label,), _rest((label,), n_labels)) for label in range(n_labels)], axis=1)
 
 
-def group_scores(names: Sequence[Group], answers: Answers) -> np.ndarray:
+def group_scores(names: Sequence[Group], node_scores: NodeScores) -> np.ndarray:
     """(n, n_groups): each group against the rest."""
-    n_labels = answers.plan.n_labels
-    scores = [answers.score(labels, _rest(labels, n_labels)) for labels in names]
-    return np.stack(scores, axis=1) if scores else np.empty((len(answers.scores), 0))
+    n_labels = node_scores.plan.n_labels
+    scores = [node_scores.score(labels, _rest(labels, n_labels)) for labels in names]
+    return np.stack(scores, axis=1) if scores else np.empty((len(node_scores.scores), 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ def fit_weights(parts: Sequence[Part], y: np.ndarray, price: float) -> np.ndarra
         while _loss_at(weights + size * step, prices, parts, y)[0] > value - 1e-4 * size * fall and size > 1e-9:
             size /= 2
         weights = weights + size * step
-    return weights
+    return np.asarray(weights)
 
 
 def _loss_at(
@@ -146,24 +147,18 @@ def _loss_at(
 
 
 def lowest_from_zero_up(H: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """x ≥ 0 of the lowest ½x'Hx + c'x, H positive definite, by the active set of Lawson and Hanson."""
-    x, is_free = np.zeros(len(c)), np.zeros(len(c), dtype=bool)
-    for _ in range(10 * len(c)):
-        slope = np.where(is_free, 0, H @ x + c)
-        if slope.min() >= -1e-12 * np.abs(c).max():
-            break
-        is_free[slope.argmin()] = True
-        while True:
-            target = np.zeros(len(c))
-            target[is_free] = np.linalg.solve(H[np.ix_(is_free, is_free)], -c[is_free])
-            blocked = is_free & (target <= 0)
-            if not blocked.any():
-                break
-            reach = np.min(x[blocked] / (x[blocked] - target[blocked]), initial=1.0)
-            x = x + reach * (target - x)
-            is_free &= x > 1e-14 * x.max()
-        x = target
-    return x
+    """x ≥ 0 of the lowest ½x'Hx + c'x, H positive definite: least squares on the Cholesky factor of H.
+
+    Which x are above 0 is told by `nnls`; their values are then solved for in H itself, whose digits are better.
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    L = np.linalg.cholesky(H)
+    x = nnls(L.T, solve_triangular(L, -c, lower=True))[0]
+    is_free = x > 0
+    x[is_free] = np.linalg.solve(H[np.ix_(is_free, is_free)], -c[is_free])
+    return np.asarray(x)
 
 
 def _parts(names: Sequence[Group], leaves: np.ndarray, grouped: np.ndarray) -> list[Part]:

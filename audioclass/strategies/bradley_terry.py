@@ -35,7 +35,7 @@ def couple_bradley_terry(
 def divergence(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """(n,): Σ_n weights_n KL(r_n, μ_n), what coupling makes as small as it can."""
     entropy = (r * np.log(r) + (1 - r) * np.log(1 - r)) @ weights
-    return entropy + _Sets.of(code, weights).loss(P.T, r.T)
+    return np.asarray(entropy + _Sets.of(code, weights).loss(P.T, r.T))
 
 
 def fixed_point_step(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def fixed_point_step(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np
     plus, minus = sets.plus @ P.T, sets.minus @ P.T
     wins = sets.plus.T @ (sets.weights * r.T / plus) + sets.minus.T @ (sets.weights * (1 - r.T) / minus)
     P = np.maximum(P * (wins / (sets.both.T @ (sets.weights / (plus + minus)))).T, FAINTEST)
-    return P / P.sum(axis=1, keepdims=True)
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class _Sets:
         """(n,) from P (Q, n) and r (N, n): the divergence without the entropy of r, which no posterior changes."""
         plus, minus = self.plus @ P, self.minus @ P
         both = plus + minus
-        return -(self.weights * (r * np.log(plus / both) + (1 - r) * np.log(minus / both))).sum(axis=0)
+        return np.asarray(-(self.weights * (r * np.log(plus / both) + (1 - r) * np.log(minus / both))).sum(axis=0))
 
     def step(self, P: np.ndarray, r: np.ndarray, damping: np.ndarray) -> np.ndarray:
         """Relative change (Q, n) of the posteriors by a Newton step in p.
@@ -85,7 +85,7 @@ class _Sets:
         curvature = curvature.reshape(len(P), *P.shape) + self.weights.sum()
         labels = np.arange(len(P))
         curvature[labels, labels] += (HURRY * np.maximum(-pull, 0) + (damping + 1e-12) * load) / P
-        return solve_each(curvature, pull) / P
+        return np.asarray(solve_each(curvature, pull) / P)
 
 
 def _couple(r: np.ndarray, sets: _Sets, tolerance: float, cap: int) -> np.ndarray:
@@ -114,4 +114,4 @@ def _moved(P: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Posteriors after a relative step: 1 + s times as large, or 1 − s times as small."""
     size = 1 + np.abs(step)
     P = np.maximum(np.where(step > 0, P * size, P / size), FAINTEST)
-    return P / P.sum(axis=0)
+    return np.asarray(P / P.sum(axis=0))

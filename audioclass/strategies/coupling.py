@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from audioclass.numerics import softmax
+
 SMALLEST = 1e-7
 BLOCK = 200_000  # numbers in the matrices of the rows coupled at a time, so that they stay in the cache
 FAINTEST = 1e-250  # a posterior never falls below this on the way, so that ratios exist
@@ -30,7 +32,7 @@ def pair_numbers(n_labels: int) -> np.ndarray:
 
 def pair_weights(counts: np.ndarray) -> np.ndarray:
     """(Q, Q) of n_kl = n_k + n_l, the examples that the machine of k and l has seen."""
-    return np.add.outer(counts, counts).astype(np.float64)
+    return np.asarray(np.add.outer(counts, counts).astype(np.float64))
 
 
 def couple_wu_lin_weng(r: np.ndarray) -> np.ndarray:
@@ -49,7 +51,7 @@ def couple_wu_lin_weng(r: np.ndarray) -> np.ndarray:
     target = np.zeros((n, n_labels + 1, 1))
     target[:, -1] = 1
     P = np.maximum(np.linalg.solve(system, target)[:, :-1, 0], 0)
-    return P / P.sum(axis=1, keepdims=True)
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def couple_hastie_tibshirani(
@@ -102,7 +104,7 @@ def _couple_block(wins: np.ndarray, weights: np.ndarray, tolerance: float, cap: 
 def _start(wins: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The odds of each label over all its pairs: positive, and nearer to the limit than equal posteriors."""
     odds = wins / (weights.sum(axis=1)[:, None] - wins)
-    return odds / odds.sum(axis=0)
+    return np.asarray(odds / odds.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,31 +171,29 @@ def couple_price(r: np.ndarray) -> np.ndarray:
     """Posteriors p_k ∝ 1/(Σ_{l≠k}1/r_kl − (Q−2)) of Price and others; gives back p from consistent r."""
     n_labels = r.shape[1]
     P = 1 / ((1 / r).sum(axis=2) - n_labels)  # the diagonal adds 2
-    return P / P.sum(axis=1, keepdims=True)
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def couple_product(r: np.ndarray) -> np.ndarray:
     """Posteriors p_k ∝ Π_{l≠k}r_kl: good decisions, too sure of themselves."""
-    logarithms = np.log(r).sum(axis=2)
-    P = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
-    return P / P.sum(axis=1, keepdims=True)
+    return softmax(np.log(r).sum(axis=2))
 
 
 def couple_stars(r: np.ndarray) -> np.ndarray:
     """(n, Q, Q), O-PWC: row c is the Hastie-Tibshirani limit p^(c) of the pairs of label c alone, p_l ∝ r_lc/r_cl."""
     P = r.transpose(0, 2, 1) / r
-    return P / P.sum(axis=2, keepdims=True)
+    return np.asarray(P / P.sum(axis=2, keepdims=True))
 
 
 def couple_star_own(r: np.ndarray) -> np.ndarray:
     """O-PWC with each label taken from its own star, p_c ∝ p^(c)_c; the same as Price."""
     P = np.diagonal(couple_stars(r), axis1=1, axis2=2)
-    return P / P.sum(axis=1, keepdims=True)
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def couple_star_mean(r: np.ndarray) -> np.ndarray:
     """O-PWC with the stars of all labels averaged."""
-    return couple_stars(r).mean(axis=1)
+    return np.asarray(couple_stars(r).mean(axis=1))
 
 
 Coupling = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -20,13 +20,13 @@ import numpy as np
 from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import log_loss
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.additive import Additive
 from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors
 from audioclass.strategies.merging import HEIGHTS, MOST_MACHINES, clarity, merge_clear
-from audioclass.strategies.temperature import log_loss
-from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
+from audioclass.strategies.weighted import SOLVERS, NodeScores, Weighted
 from audioclass.taxonomy import Taxonomy
 from audioclass.trees import branches
 from audioclass.trees.branches import Branch
@@ -127,23 +127,23 @@ class HybridDendrogram:
         """The plan without the groups that save too little held-out log-loss, or with the best of its trees."""
         if self.merge != "held_out":
             return plan
-        answers = Answers(plan, probabilities, scores)
-        tree = self._best(plan, answers, y) if "trees" in plan.structure else tree_of(plan)
+        node_scores = NodeScores(plan, probabilities, scores)
+        tree = self._best(plan, node_scores, y) if "trees" in plan.structure else tree_of(plan)
         if isinstance(self._form, Additive):
-            return self._without_idle(tree, answers, y)
+            return self._without_idle(tree, node_scores, y)
         return _smaller(plan, tree, self._form.dichotomies(tree))
 
     def fit_combination(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
     ) -> Fitted:
         """Weights of leaves and groups in the additive form; temperatures of wide nodes solved by a softmax."""
-        return self._form.fit(tree_of(plan), Answers(plan, probabilities, scores), y)
+        return self._form.fit(tree_of(plan), NodeScores(plan, probabilities, scores), y)
 
     def combine(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, counts: np.ndarray, fitted: Fitted
     ) -> np.ndarray:
         """Posteriors of the leaves; those of inner nodes are their sums."""
-        return self._form.posteriors(tree_of(plan), Answers(plan, probabilities, scores), fitted)
+        return self._form.posteriors(tree_of(plan), NodeScores(plan, probabilities, scores), fitted)
 
     def decide(self, plan: Plan, P: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """The label of the largest posterior, or the one at the end of the greedy path."""
@@ -190,22 +190,22 @@ class HybridDendrogram:
     def _machines(self, candidates: Sequence[Branch]) -> tuple[Dichotomy, ...]:
         return tuple(dict.fromkeys(machine for tree in candidates for machine in self._form.dichotomies(tree)))
 
-    def _best(self, plan: Plan, answers: Answers, y: np.ndarray) -> Branch:
+    def _best(self, plan: Plan, node_scores: NodeScores, y: np.ndarray) -> Branch:
         """The tree of the lowest held-out log-loss, the first of equals."""
 
         def loss(tree: Branch) -> float:
-            return log_loss(self._form.posteriors(tree, answers, self._form.fit(tree, answers, y)), y)
+            return log_loss(self._form.posteriors(tree, node_scores, self._form.fit(tree, node_scores, y)), y)
 
         return min(map(Branch.of_plain, plan.structure["trees"]), key=loss)
 
-    def _without_idle(self, tree: Branch, answers: Answers, y: np.ndarray) -> Plan:
+    def _without_idle(self, tree: Branch, node_scores: NodeScores, y: np.ndarray) -> Plan:
         """Without the machines of groups of weight 0, and without those groups where they were learnt."""
         n_labels = len(tree.labels)
-        worthy = {side for group in self._form.worthy(tree, answers, y) for side in _sides(group, n_labels)}
+        worthy = {side for group in self._form.worthy(tree, node_scores, y) for side in _sides(group, n_labels)}
         idle = {node.labels for node in tree.walk() if node.children} - worthy - {tree.labels}
-        given = {tuple(group) for group in answers.plan.structure["given"]}
+        given = {tuple(group) for group in node_scores.plan.structure["given"]}
         machines = self._form.dichotomies(branches.merge(tree, lambda node, _: node.labels in idle))
-        return _smaller(answers.plan, branches.merge(tree, lambda node, _: node.labels in idle - given), machines)
+        return _smaller(node_scores.plan, branches.merge(tree, lambda node, _: node.labels in idle - given), machines)
 
 
 def tree_of(plan: Plan) -> Branch:

@@ -12,7 +12,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Geometry, Plan
 from audioclass.strategies.descent import weigh_down
-from audioclass.strategies.weighted import BINARY, Answers, distinct, oppose
+from audioclass.strategies.weighted import BINARY, NodeScores, distinct, oppose
 from audioclass.taxonomy import Taxonomy
 from audioclass.trees.branches import Branch, random_tree
 
@@ -39,9 +39,9 @@ class NestedDichotomies:
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, counts: np.ndarray, fitted: Fitted
     ) -> np.ndarray:
         """The mean over trees of posteriors by successive weighting."""
-        answers = Answers(plan, probabilities, scores)
+        node_scores = NodeScores(plan, probabilities, scores)
         drawn = map(Branch.of_plain, plan.structure["trees"])
-        P = [weigh_down(tree, lambda node: BINARY.shares(node, answers, 1.0), len(probabilities)) for tree in drawn]
+        P = [weigh_down(tree, lambda node: BINARY.shares(node, node_scores, 1.0), len(probabilities)) for tree in drawn]
         return np.mean(P, axis=0)
 
 

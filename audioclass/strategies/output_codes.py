@@ -12,10 +12,10 @@ import numpy as np
 from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import softmax
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.bradley_terry import couple_bradley_terry
-from audioclass.strategies.temperature import apply_temperature
 from audioclass.taxonomy import Taxonomy
 
 MOST_LABELS = 11  # of an exhaustive code, which then has 1023 columns
@@ -70,7 +70,7 @@ class OutputCode:
         if self.decoding == "bradley_terry":
             return couple_bradley_terry(probabilities, code, counts @ np.abs(code))
         answers = 2 * probabilities - 1 if self.decoding == "l1" else scores
-        return apply_temperature(-distances(answers, code, self.decoding), 1.0)
+        return softmax(-distances(answers, code, self.decoding))
 
 
 def distances(answers: np.ndarray, code: np.ndarray, decoding: str) -> np.ndarray:

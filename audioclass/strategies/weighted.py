@@ -39,7 +39,7 @@ def distinct(dichotomies: Iterator[tuple[Dichotomy, bool]]) -> tuple[Dichotomy, 
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class NodeScores:
     """What the machines of a plan say of some rows, asked by group against rest."""
 
     plan: Plan
@@ -72,7 +72,7 @@ class Solver(Protocol):
     def questions(self, node: Branch) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         """The groups and rests to train machines for."""
 
-    def shares(self, node: Branch, answers: Answers, T: float) -> np.ndarray:
+    def shares(self, node: Branch, node_scores: NodeScores, T: float) -> np.ndarray:
         """(n, n_children); `T` is the temperature of the node."""
 
 
@@ -83,9 +83,9 @@ class Binary:
         """The first against the second."""
         yield node.children[0].labels, node.children[1].labels
 
-    def shares(self, node: Branch, answers: Answers, T: float) -> np.ndarray:
+    def shares(self, node: Branch, node_scores: NodeScores, T: float) -> np.ndarray:
         """Its probability and the rest."""
-        p = answers.probability(*next(self.questions(node)))
+        p = node_scores.probability(*next(self.questions(node)))
         return np.stack([p, 1 - p], axis=1)
 
 
@@ -99,9 +99,9 @@ class Pairs:
         """Two children at a time; labels of the others are left out."""
         return ((a.labels, b.labels) for a, b in combinations(node.children, 2))
 
-    def shares(self, node: Branch, answers: Answers, T: float) -> np.ndarray:
+    def shares(self, node: Branch, node_scores: NodeScores, T: float) -> np.ndarray:
         """By the second method of Wu, Lin and Weng."""
-        r = np.stack([answers.probability(*question) for question in self.questions(node)], axis=1)
+        r = np.stack([node_scores.probability(*question) for question in self.questions(node)], axis=1)
         return couple_wu_lin_weng(pair_matrix(r, len(node.children)))
 
 
@@ -113,29 +113,29 @@ class Rests:
         for child in node.children:
             yield child.labels, [label for other in node.children if other is not child for label in other.labels]
 
-    def shares(self, node: Branch, answers: Answers, T: float) -> np.ndarray:
+    def shares(self, node: Branch, node_scores: NodeScores, T: float) -> np.ndarray:
         """Where no child is likely at all, all are equally so."""
-        p = np.stack([answers.probability(*question) for question in self.questions(node)], axis=1)
+        p = np.stack([node_scores.probability(*question) for question in self.questions(node)], axis=1)
         p = np.maximum(p, SMALLEST)
-        return p / p.sum(axis=1, keepdims=True)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 class Softmax(Rests):
     """Every child against its siblings, a softmax of the scores with a temperature for each node."""
 
-    def shares(self, node: Branch, answers: Answers, T: float) -> np.ndarray:
+    def shares(self, node: Branch, node_scores: NodeScores, T: float) -> np.ndarray:
         """Scores divided by the temperature."""
-        return apply_temperature(self.scores(node, answers), T)
+        return apply_temperature(self.scores(node, node_scores), T)
 
-    def scores(self, node: Branch, answers: Answers) -> np.ndarray:
+    def scores(self, node: Branch, node_scores: NodeScores) -> np.ndarray:
         """(n, n_children)."""
-        return np.stack([answers.score(*question) for question in self.questions(node)], axis=1)
+        return np.stack([node_scores.score(*question) for question in self.questions(node)], axis=1)
 
-    def temperature(self, node: Branch, answers: Answers, y: np.ndarray) -> float:
+    def temperature(self, node: Branch, node_scores: NodeScores, y: np.ndarray) -> float:
         """From the rows whose label is in one child only; 1 without any."""
         places = np.stack([np.isin(y, child.labels) for child in node.children], axis=1)
         rows = places.sum(axis=1) == 1
-        return fit_temperature(self.scores(node, answers)[rows], places[rows].argmax(axis=1)) if rows.any() else 1.0
+        return fit_temperature(self.scores(node, node_scores)[rows], places[rows].argmax(axis=1)) if rows.any() else 1.0
 
 
 SOLVERS: Mapping[str, Solver] = {"one_vs_one": Pairs(), "one_vs_rest": Rests(), "softmax": Softmax()}
@@ -155,21 +155,21 @@ class Weighted:
         groups = (node for node in tree.walk() if node.children)
         return distinct(oppose(*question) for node in groups for question in self._solver(node).questions(node))
 
-    def fit(self, tree: Branch, answers: Answers, y: np.ndarray) -> Fitted:
+    def fit(self, tree: Branch, node_scores: NodeScores, y: np.ndarray) -> Fitted:
         """A temperature for each wide node that has one."""
         if not isinstance(self.solver, Softmax):
             return {}
-        return {"temperatures": [self.solver.temperature(node, answers, y) for node in _wide(tree)]}
+        return {"temperatures": [self.solver.temperature(node, node_scores, y) for node in _wide(tree)]}
 
-    def posteriors(self, tree: Branch, answers: Answers, fitted: Fitted) -> np.ndarray:
+    def posteriors(self, tree: Branch, node_scores: NodeScores, fitted: Fitted) -> np.ndarray:
         """By successive weighting."""
         wide = _wide(tree)
-        T = dict(zip(wide, fitted.get("temperatures", [1.0] * len(wide)), strict=True))
+        T = dict(zip(wide, np.ravel(fitted.get("temperatures", np.ones(len(wide)))).tolist(), strict=True))
 
         def shares(node: Branch) -> np.ndarray:
-            return self._solver(node).shares(node, answers, T.get(node, 1.0))
+            return self._solver(node).shares(node, node_scores, T.get(node, 1.0))
 
-        return weigh_down(tree, shares, len(answers.scores))
+        return weigh_down(tree, shares, len(node_scores.scores))
 
     def _solver(self, node: Branch) -> Solver:
         return self.solver if len(node.children) > 2 else BINARY

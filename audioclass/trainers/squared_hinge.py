@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
 from audioclass.trainers.linear_system import factor, inverse_by, solve_with_bias
 
@@ -69,7 +70,7 @@ def _is_consistent(pulls: np.ndarray, inside: np.ndarray) -> bool:
 def best_step(slopes: tuple[float, float], slacks: np.ndarray, change: np.ndarray, costs: np.ndarray) -> float:
     """The t in [0, 1] where ½‖w + tv‖² + ½Σ c_i max(0, slack_i − t change_i)² is least; `slopes` are w'v and v'v.
 
-    The derivative never falls as t grows: bisection finds where it changes sign.
+    The derivative never falls as t grows, so its root is bracketed.
     """
 
     def derivative(t: float) -> float:
@@ -77,11 +78,9 @@ def best_step(slopes: tuple[float, float], slacks: np.ndarray, change: np.ndarra
 
     if derivative(1.0) <= 0:
         return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if derivative(middle) < 0 else (low, middle)
-    return high
+    if derivative(0.0) >= 0:
+        return 0.0
+    return float(brentq(derivative, 0.0, 1.0, xtol=1e-15))
 
 
 def solve_squared_hinge(K: np.ndarray, y: np.ndarray, ridge: np.ndarray, start: Solution | None = None) -> Solution:

@@ -16,14 +16,14 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from audioclass.contracts import Kernel, Wants
+from audioclass.numerics import one_thread
 from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, FeatureMachine, Machine, Task
-from audioclass.threads import one_thread
+from audioclass.storage import Store, computed
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.folds import fold_count, grouped_folds, trainable_folds
 from audioclass.training.group_span import group_span_scores
 from audioclass.training.results import Answer, answers_of, arrays_of
-from audioclass.training.store import Store, computed
 
 Progress = Callable[[int, int], None]  # items done, items in all
 ROWS_TOGETHER = 4096

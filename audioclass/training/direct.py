@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from audioclass.contracts import FitsDirectCombination, HoldsOutOfBag, Kernel
+from audioclass.numerics import one_thread
 from audioclass.parameters import parameter_values
 from audioclass.problems import FeatureMachine, LabelTask, Machine
-from audioclass.threads import one_thread
+from audioclass.storage import Store, computed
 from audioclass.training.dichotomies import form_of
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.folds import fold_count, grouped_folds, trainable_folds
 from audioclass.training.results import AnyMachine
-from audioclass.training.store import Store, computed
 
 IN_SAMPLE = "combined by its own training scores: a label has a single group"
 

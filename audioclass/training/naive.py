@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from audioclass.storage import Store
 from audioclass.training.dichotomies import train_dichotomies
 from audioclass.training.direct import train_direct
 from audioclass.training.examples import Examples
-from audioclass.training.store import Store
 from audioclass.training.train import Method, Training, assemble
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.numerics import log_loss
 from audioclass.parameters import parameter_values
 from audioclass.problems import FeatureMachine
 from audioclass.training.dichotomies import TrainedDichotomy
 from audioclass.training.train import Training
-
-LEAST = 1e-15  # a probability below this counts as this in a logarithm
 
 
 def machine_report(training: Training, y: np.ndarray) -> list[dict[str, Any]]:
@@ -25,7 +24,6 @@ def _facts(result: TrainedDichotomy, labels: Sequence[str], calibrator: Any, y: 
     sides = [np.isin(y, side) for side in (result.dichotomy.positive, result.dichotomy.negative)]
     rows = sides[0] | sides[1]
     P = calibrator.probabilities(result.held_out[rows], result.calibration)
-    right = np.where(sides[0][rows], P, 1 - P)
     support = 0 if isinstance(result.machine, FeatureMachine) else len(result.machine.support)
     return {
         "positive": [labels[k] for k in result.dichotomy.positive],
@@ -34,5 +32,5 @@ def _facts(result: TrainedDichotomy, labels: Sequence[str], calibrator: Any, y: 
         "C": float(result.C),
         "examples": int(rows.sum()),
         "support_vectors": support,
-        "log_loss": float(-np.log(np.maximum(right, LEAST)).mean()),
+        "log_loss": log_loss(np.stack([1 - P, P], axis=1), sides[0][rows].astype(int)),
     }

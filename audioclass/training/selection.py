@@ -15,10 +15,10 @@ from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, S
 from audioclass.criteria.held_out import LeaveGroupOutLogLoss
 from audioclass.errors import unknown_name
 from audioclass.kernels.statistics import statistic_of
+from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy, Found, Trial
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
-from audioclass.threads import one_thread
 from audioclass.training.examples import Examples
 from audioclass.training.objective import C_AXIS, CriterionObjective, Problem, axis_of
 from audioclass.training.refinement import GroupWeightObjective, as_unscaled, thin_features, weigh_groups

@@ -11,8 +11,8 @@ import numpy as np
 from audioclass.contracts import Kernel
 from audioclass.parameters import make, parameter_values
 from audioclass.problems import Trial
+from audioclass.storage import Store
 from audioclass.training.selection import Selected
-from audioclass.training.store import Store
 
 MEMBER = "selected"
 

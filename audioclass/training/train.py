@@ -12,14 +12,14 @@ import numpy as np
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.classifier import Classifier
 from audioclass.contracts import FitsCombination, Kernel, Prunes
+from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy, FeatureMachine, Geometry, Machine, Plan
+from audioclass.storage import Store
 from audioclass.taxonomy import Taxonomy
-from audioclass.threads import one_thread
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.direct import train_direct
 from audioclass.training.examples import Examples, FitOptions, spread_rows
 from audioclass.training.selection import Selected, Selection, select
-from audioclass.training.store import Store
 from audioclass.training.stored_selection import kept_selection
 
 GEOMETRY_ROWS = 3000  # of the examples, spread over the labels: their centres need no more

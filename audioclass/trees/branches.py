@@ -1,7 +1,7 @@
 """Trees over labels, from the distances between them or from a taxonomy (specification 7.3 to 7.7).
 
-A distance matrix `D` is (n_labels, n_labels), symmetric, at least 0. Ties go to the smallest labels, and values that
-differ by rounding alone are ties.
+A distance matrix `D` is (n_labels, n_labels), symmetric, at least 0. From the top down ties go to the smallest labels,
+and values that differ by rounding alone are ties; from the bottom up see `agglomerate`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from audioclass.errors import unknown_name
 from audioclass.taxonomy import Node, Taxonomy
 
 ROUNDING = 1e-12  # relative difference below which two values are a tie
+LINKAGES = ("average", "single", "complete", "ward")
 EXHAUSTIVE = 14  # labels of which every cut into halves is looked at
 
 
@@ -76,22 +77,22 @@ class Branch:
 
 
 def agglomerate(D: np.ndarray, linkage: str = "average") -> Branch:
-    """The binary dendrogram from the bottom up: the two nearest groups are joined, at the height of their distance."""
-    update = LINKAGES.get(linkage)
-    if update is None:
+    """The binary dendrogram from the bottom up: the two nearest groups are joined, at the height of their distance.
+
+    Of pairs that are equally near, `scipy.cluster.hierarchy` takes the one that its walk along nearest neighbours comes
+    to first: the same each time, but not always that of the smallest labels.
+    """
+    from scipy.cluster import hierarchy  # trees of models are read without it
+    from scipy.spatial.distance import squareform
+
+    if linkage not in LINKAGES:
         raise unknown_name("linkage", linkage, LINKAGES)
     D = _check(D)
     nodes = [Branch.leaf(label) for label in range(len(D))]
-    while len(nodes) > 1:
-        k, other = _first_largest_pair(-D)
-        sizes = np.array([len(node.labels) for node in nodes], dtype=float)
-        height = D[k, other]
-        D[k] = D[:, k] = update(D[k], D[other], height, sizes[k], sizes[other], sizes)
-        D[k, k] = 0
-        nodes[k] = Branch.group([nodes[k], nodes[other]], height)
-        del nodes[other]
-        D = np.delete(np.delete(D, other, axis=0), other, axis=1)
-    return nodes[0]
+    if len(D) > 1:
+        for first, second, height, _ in hierarchy.linkage(squareform(D, checks=False), linkage):
+            nodes.append(Branch.group([nodes[int(first)], nodes[int(second)]], height))
+    return nodes[-1]
 
 
 def halve(D: np.ndarray) -> Branch:
@@ -119,7 +120,7 @@ def of_confusion(counts: np.ndarray) -> np.ndarray:
     c = counts / np.maximum(counts.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     D = 1 - (c + c.T) / 2
     np.fill_diagonal(D, 0)
-    return D
+    return np.asarray(D)
 
 
 # --- given trees, and trees from trees ------------------------------------------------------------------------------
@@ -218,30 +219,7 @@ def _between(nodes: Sequence[Branch], D: np.ndarray) -> np.ndarray:
         row[list(node.labels)] = 1 / len(node.labels)
     between = share @ D @ share.T
     np.fill_diagonal(between, 0)
-    return (between + between.T) / 2
-
-
-# --- how groups are joined ------------------------------------------------------------------------------------------
-
-
-def _average(a: np.ndarray, b: np.ndarray, height: float, n: float, m: float, sizes: np.ndarray) -> np.ndarray:
-    return (n * a + m * b) / (n + m)
-
-
-def _single(a: np.ndarray, b: np.ndarray, height: float, n: float, m: float, sizes: np.ndarray) -> np.ndarray:
-    return np.minimum(a, b)
-
-
-def _complete(a: np.ndarray, b: np.ndarray, height: float, n: float, m: float, sizes: np.ndarray) -> np.ndarray:
-    return np.maximum(a, b)
-
-
-def _ward(a: np.ndarray, b: np.ndarray, height: float, n: float, m: float, sizes: np.ndarray) -> np.ndarray:
-    squared = (n + sizes) * a**2 + (m + sizes) * b**2 - sizes * height**2
-    return np.sqrt(np.maximum(squared / (n + m + sizes), 0))
-
-
-LINKAGES = {"average": _average, "single": _single, "complete": _complete, "ward": _ward}
+    return np.asarray((between + between.T) / 2)
 
 
 # --- how groups are cut ---------------------------------------------------------------------------------------------
@@ -268,7 +246,7 @@ def _halves(D: np.ndarray) -> np.ndarray:
         chosen = sorted((0, *rest) for size in sizes for rest in combinations(range(1, n), size - 1))
         sides = np.array([np.isin(np.arange(n), group) for group in chosen])
     across = ((sides @ D) * ~sides).sum(axis=1)
-    return sides[_first_largest(across)]
+    return np.asarray(sides[_first_largest(across)])
 
 
 def _swapped(D: np.ndarray, size: int) -> np.ndarray:

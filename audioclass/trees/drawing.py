@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from audioclass.markup import element, escape
 from audioclass.problems import Dichotomy
+from audioclass.trees.branches import Branch
 from audioclass.trees.text import Facts, WrittenTree
 
 Machines = Sequence[tuple[Dichotomy, Facts]]
@@ -69,12 +71,15 @@ def draw_svg(written: WrittenTree) -> str:
     )
 
 
-def _places(written: WrittenTree) -> list[tuple]:
+Placed = tuple[Branch, float]
+
+
+def _places(written: WrittenTree) -> list[tuple[Any, float, list[Placed]]]:
     """Each node with its row, leaves one by one and groups in the middle of theirs, and its children with theirs."""
     nodes, leaf = iter(written.nodes), iter(range(10**9))
-    found: list[tuple] = []
+    found: list[tuple[Any, float, list[Placed]]] = []
 
-    def place() -> tuple:
+    def place() -> Placed:
         own = next(nodes)
         below = [place() for _ in own[1].children]
         row = (below[0][1] + below[-1][1]) / 2 if below else float(next(leaf))

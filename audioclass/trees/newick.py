@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -134,13 +134,13 @@ class _Parser:
         return None
 
 
-def _tokens(text: str) -> Any:
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at, end = 0, len(text.rstrip())
     while at < end:
         found = TOKEN.match(text, at)
         if not found:
             raise UsageError(f"tree: {text[at : at + 20]!r} cannot be read as Newick's notation")
-        kind = found.lastgroup
+        kind = str(found.lastgroup)
         yield kind, found[kind].replace("''", "'") if kind == "quoted" else found[kind]
         at = found.end()
 

@@ -84,7 +84,7 @@ def _checked(machine: Mapping[str, Any], index: Mapping[str, int]) -> Mapping[st
     kernel, C = machine.get("kernel"), machine.get("C")
     if not isinstance(kernel, Mapping) or not isinstance(kernel.get("name"), str):
         raise UsageError(f"tree: kernel {kernel!r} of a machine must be a table with a name")
-    if not _is_number(C) or not 0 < C < float("inf"):
+    if C is None or not _is_number(C) or not 0 < C < float("inf"):
         raise UsageError(f"tree: C={C!r} of a machine must be positive and finite")
     return machine
 
@@ -101,9 +101,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _name(node: Mapping[str, Any]) -> str:
-    if not isinstance(node.get("name"), str):
-        raise UsageError(f"tree: name {node.get('name')!r} of a node must be a text")
-    return node["name"]
+    name = node.get("name")
+    if not isinstance(name, str):
+        raise UsageError(f"tree: name {name!r} of a node must be a text")
+    return name
 
 
 def _names(table: Mapping[str, Any], key: str) -> tuple[str, ...]:

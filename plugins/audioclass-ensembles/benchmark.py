@@ -37,8 +37,8 @@ from audioclass.classifier.grouped_distance import GroupedDistance
 from audioclass.classifier.normalisation import RankNormalisation
 from audioclass.engine import extract_many, load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
+from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
-from audioclass.strategies.temperature import log_loss
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.train import Method, train_classifier
 

@@ -33,9 +33,9 @@ from audioclass.engine import extract_many, load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.kernels.linear import Linear
 from audioclass.kernels.statistics import gram
+from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import LabelTask
-from audioclass.strategies.temperature import log_loss
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.train import Method, train_classifier
 

@@ -41,7 +41,7 @@ def test_a_way_to_train_is_judged_by_folds(command, small, way):
     code, out, _ = command("evaluate", small / "corpus", *way, "--folds", "3")
     assert code == 0
     assert out.splitlines()[0] == "measure\tper recording\t95 %\tper window\t95 %"
-    assert "label\texamples\tprecision\trecall\tF1\tAUC\tcalibration error" in out
+    assert "label\texamples\tprecision\trecall\tF1\tAUC\tECE" in out
     assert "tone\t6\t" in out
 
 
@@ -152,7 +152,7 @@ def test_strategies_are_compared(command, small, way):
     systems = ["--with", "one_vs_one", "--strategy", "dag", "--with", "one_vs_rest"]
     code, out, err = command("compare", small / "corpus", *systems, *way, "--folds", "3", "--report", "c.html")
     assert (code, err) == (0, "c.html: written\n")
-    assert out.splitlines()[0].startswith("system\taccuracy\tlog-loss\tcalibration error\ttrain seconds")
+    assert out.splitlines()[0].startswith("system\taccuracy\tlog-loss\tECE\ttrain seconds")
     assert "p mcnemar" in out
     assert "one_vs_one\tdag\t" in out
 

@@ -121,7 +121,9 @@ def test_a_line_that_makes_no_sense_is_computed_again(folder, model_file):
     assert ledger_of(folder, model_file).kept(path) is None
 
 
-@pytest.mark.parametrize("content", [b'{"made_with": "another"}\n', b"", b"\n", b"nonsense", b"[]\n{}\n"])
+@pytest.mark.parametrize(
+    "content", [b'{"made_with": "another"}\n', b"", b"\n", b"nonsense", b"[]\n{}\n", b"\xff\xfe\xff"]
+)
 def test_a_ledger_of_something_else_is_refused(folder, model_file, content):
     (folder / ".out.csv.ledger").write_bytes(content)
     with pytest.raises(UsageError, match="made with another model or other options; leave out --resume"):
@@ -129,7 +131,7 @@ def test_a_ledger_of_something_else_is_refused(folder, model_file, content):
 
 
 def test_a_ledger_that_cannot_be_read_is_refused(folder, model_file):
-    (folder / ".out.csv.ledger").write_bytes(b"\xff\xfe\xff")
+    (folder / ".out.csv.ledger").mkdir()
     with pytest.raises(UsageError, match="cannot be read; leave out --resume"):
         ledger_of(folder, model_file)
 

@@ -7,7 +7,7 @@ from trained import train_small, write_corpus
 from audioclass.classifier.saving import save_model
 from audioclass.engine.calibrating import calibrate
 from audioclass.errors import CorpusError
-from audioclass.evaluation.calibration import log_loss
+from audioclass.numerics import log_loss
 
 
 @pytest.fixture(scope="module")

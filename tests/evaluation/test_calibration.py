@@ -12,10 +12,9 @@ from audioclass.evaluation.calibration import (
     brier,
     brier_scores,
     label_reliability,
-    log_loss,
-    log_losses,
     top_label_reliability,
 )
+from audioclass.numerics import log_loss, log_losses
 
 
 @settings(max_examples=40)
@@ -50,7 +49,7 @@ def test_bins_by_hand():
     assert curve.stated[[6, 8, 9]] == pytest.approx([0.7, 0.9, 0.94])
     assert list(curve.observed[[6, 8, 9]]) == [0, 1, 1]
     assert curve.error == pytest.approx((0.7 + 0.1 + 0.06) / 3)
-    assert curve.largest_error == pytest.approx(0.7)
+    assert curve.maximum_error == pytest.approx(0.7)
 
 
 def test_a_bin_holds_its_upper_edge_and_the_first_holds_zero():
@@ -86,7 +85,7 @@ def test_error_is_at_most_the_largest_and_at_least_the_gap_of_the_means(sample):
     curve = top_label_reliability(P, y, P.argmax(axis=1), weights)
     confidence, right = P.max(axis=1), P.argmax(axis=1) == y
     overall = abs(np.average(confidence - right, weights=weights))
-    assert overall - 1e-12 <= curve.error <= curve.largest_error + 1e-12
+    assert overall - 1e-12 <= curve.error <= curve.maximum_error + 1e-12
 
 
 @given(examples())
@@ -105,5 +104,5 @@ def test_posteriors_that_come_true_as_often_as_they_say_have_no_error(n):
 
 def test_without_weight_nothing_is_known():
     curve = Binning.of(np.array([0.5]), np.array([True])).reliability(np.zeros(1))
-    assert np.isnan([curve.error, curve.largest_error]).all()
+    assert np.isnan([curve.error, curve.maximum_error]).all()
     assert np.isnan(LabelBinnings.of(np.array([[0.5, 0.5]]), np.array([0])).errors(np.zeros(1))).all()

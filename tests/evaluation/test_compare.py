@@ -5,8 +5,8 @@ from scipy import stats
 
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.compare import compare
-from audioclass.evaluation.correction import holm
-from audioclass.evaluation.predictions import Answers
+from audioclass.evaluation.paired import holm
+from audioclass.evaluation.predictions import Predictions
 from audioclass.plain import is_plain
 
 QUICK = Resampling(50)
@@ -17,7 +17,7 @@ def system(skill, seed=1, **places):
     y, _ = drawn(60, seed=0)
     _, P = drawn(60, seed=0, skill=skill)
     noise = np.random.default_rng(seed).dirichlet(np.ones(3), size=60)
-    return Answers.of(LABELS, y, (P + noise) / 2, **places)
+    return Predictions.of(LABELS, y, (P + noise) / 2, **places)
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_windows_of_a_recording_are_one_trial():
 def test_a_fold_that_a_measure_says_nothing_of_is_not_tested():
     y = np.array([0, 0, 1, 1])
     P = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
-    pair = {"one": Answers.of(("a", "b"), y, P), "other": Answers.of(("a", "b"), y, P[::-1])}
+    pair = {"one": Predictions.of(("a", "b"), y, P), "other": Predictions.of(("a", "b"), y, P[::-1])}
     found = compare(pair, [0, 0, 1, 1], measure="auc_one_vs_rest", resampling=QUICK)
     assert set(found.pairs[0].tests) == {"mcnemar"}
 
@@ -113,7 +113,7 @@ def test_comparison_is_told_in_plain_values_and_rows(three):
     ("systems", "options", "said"),
     [
         ({"one": system(1.0)}, {}, "1 given, at least 2 systems are needed"),
-        ({"a": system(1.0), "b": system(1.0).take(np.arange(9))}, {}, "'a' and 'b' did not answer the same examples"),
+        ({"a": system(1.0), "b": system(1.0).take(np.arange(9))}, {}, "'a' and 'b' did not predict the same examples"),
         ({"a": system(1.0), "b": system(2.0)}, {"folds": [1]}, "1 folds for 60 examples"),
         ({"a": system(1.0), "b": system(2.0)}, {"measure": "acuracy"}, "unknown measure 'acuracy'; known: accuracy, "),
     ],

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.evaluation.correction import holm
+from audioclass.evaluation.paired import holm
 
 VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

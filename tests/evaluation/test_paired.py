@@ -56,7 +56,7 @@ def test_the_correction_of_chi_square_is_never_negative():
 
 
 def test_answers_must_be_paired():
-    with pytest.raises(ValueError, match=r"answers of shapes \(2,\) and \(3,\) are not paired"):
+    with pytest.raises(ValueError, match=r"predictions of shapes \(2,\) and \(3,\) are not paired"):
         mcnemar(np.ones(2), np.ones(3))
 
 

@@ -35,6 +35,16 @@ def test_scipy_agrees_on_friedman(rows):
     assert (verdict.statistic, verdict.p) == pytest.approx((judged.statistic, judged.pvalue), abs=1e-9)
 
 
+@given(st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2), min_size=2, max_size=9))
+def test_friedman_of_two_systems_is_the_formula_with_its_correction_for_ties(rows):
+    scores = np.array(rows, float)
+    assume(any(len(set(row)) > 1 for row in rows))
+    ranks, n = stats.rankdata(scores, axis=1), len(rows)
+    ties = sum(6 for row in rows if len(set(row)) == 1)
+    expected = 12 * n / 6 * ((ranks.mean(axis=0) ** 2).sum() - 18 / 4) / (1 - ties / (6 * n))
+    assert friedman(scores).statistic == pytest.approx(expected, abs=1e-9)
+
+
 def test_rank_one_is_the_best_and_equals_share():
     np.testing.assert_allclose(mean_ranks(np.array([[0.9, 0.8, 0.8], [0.7, 0.9, 0.1]])), [1.5, 1.75, 2.75])
 

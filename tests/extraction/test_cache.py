@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from signals import noise
 
-from audioclass.data import Block
+from audioclass.data import Block, Features
 from audioclass.engine import load_recipe
 from audioclass.extraction.cache import Cache, cache_key
-from audioclass.extraction.extract import extract_features, whole
+from audioclass.extraction.extract import extract_features
 
 RECIPE = load_recipe("broadcast")
 BLOCKS = [Block(noise(5.0)[:, None], 16000)]
@@ -27,7 +27,7 @@ def write(cache, key=KEY):
 
 
 def test_what_is_written_reads_back_to_the_bit(cache):
-    written, expected = write(cache), whole(RECIPE, extract_features(BLOCKS, RECIPE))
+    written, expected = write(cache), Features.joined(extract_features(BLOCKS, RECIPE), RECIPE.columns, RECIPE.groups)
     found = cache.find(KEY)
     assert found == written
     assert np.array_equal(found.load(RECIPE).X, expected.X)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from signals import noise, tone
 
-from audioclass.data import Block
+from audioclass.data import Block, Features
 from audioclass.engine import load_recipe
 from audioclass.extraction import extract
-from audioclass.extraction.extract import extract_features, whole
+from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.recipe import Part, recipe_of
 from audioclass.plugins.manager import PluginManager, plugin_manager
@@ -27,7 +27,7 @@ def blocks_of(samples, rate, length=65536):
 
 def features(samples, recipe):
     blocks = blocks_of(samples, recipe.framing.sample_rate)
-    return whole(recipe, extract_features(blocks, recipe))
+    return Features.joined(extract_features(blocks, recipe), recipe.columns, recipe.groups)
 
 
 @pytest.mark.parametrize("recipe", [BROADCAST, ENVIRONMENT], ids=lambda recipe: recipe.name)
@@ -65,7 +65,7 @@ def test_features_are_the_same_to_the_bit_however_blocks_come(sizes):
     edges = [0, *np.minimum(np.cumsum(sizes), len(SIGNAL)).tolist(), len(SIGNAL)]
     cut = [Block(SIGNAL[a:b, None], 16000, a) for a, b in pairwise(edges)]
     expected = features(SIGNAL, BROADCAST)
-    made = whole(BROADCAST, extract_features(cut, BROADCAST))
+    made = Features.joined(extract_features(cut, BROADCAST), BROADCAST.columns, BROADCAST.groups)
     assert np.array_equal(made.X, expected.X)
     assert made.segments == expected.segments
 

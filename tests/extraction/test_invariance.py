@@ -11,8 +11,9 @@ from signals import noise, tone
 
 from audioclass.audio import sndfile
 from audioclass.audio.blocks import read_blocks
+from audioclass.data import Features
 from audioclass.engine import load_recipe
-from audioclass.extraction.extract import extract_features, whole
+from audioclass.extraction.extract import extract_features
 
 RECIPE = load_recipe("broadcast")
 STEREO = np.stack([noise(2.7, 11025), tone(330, 2.7, 11025)], axis=1)
@@ -47,7 +48,8 @@ def expected(recording):
 
 
 def features(source, recipe=RECIPE):
-    return whole(recipe, extract_features(read_blocks(source, recipe.framing.sample_rate), recipe))
+    chunks = extract_features(read_blocks(source, recipe.framing.sample_rate), recipe)
+    return Features.joined(chunks, recipe.columns, recipe.groups)
 
 
 @settings(max_examples=200, deadline=None)

@@ -8,13 +8,13 @@ from pages import elements, rows
 
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.compare import compare
-from audioclass.evaluation.predictions import Answers
+from audioclass.evaluation.predictions import Predictions
 from audioclass.reports.comparison import comparison_page, write_comparison
 
 
 def answers(skill):
     y, P = drawn(60, seed=0, skill=skill)
-    return Answers.of(LABELS, y, P)
+    return Predictions.of(LABELS, y, P)
 
 
 def compared(*skills, folds=5):

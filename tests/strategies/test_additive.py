@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
+from audioclass.numerics import log_loss
 from audioclass.problems import Dichotomy, Plan
 from audioclass.strategies.additive import (
     RIDGE,
@@ -18,8 +19,8 @@ from audioclass.strategies.additive import (
     leaf_scores,
     lowest_from_zero_up,
 )
-from audioclass.strategies.temperature import apply_temperature, fit_temperature, log_loss
-from audioclass.strategies.weighted import Answers, oppose
+from audioclass.strategies.temperature import apply_temperature, fit_temperature
+from audioclass.strategies.weighted import NodeScores, oppose
 from audioclass.trees.branches import Branch, random_tree
 
 
@@ -44,7 +45,7 @@ def scored(plan, n=300, noise=1.0, seed=0):
         for label in range(plan.n_labels)
     ]
     scores = np.array(sides)[y] + noise * rng.normal(size=(n, len(plan.dichotomies)))
-    return Answers(plan, scores, scores), y
+    return NodeScores(plan, scores, scores), y
 
 
 def part_values(n=200, n_labels=4, n_weights=3, seed=0):
@@ -80,23 +81,23 @@ def test_a_binary_tree_has_twice_as_many_machines_as_labels_but_three(n_labels, 
 
 
 def test_two_groups_that_are_the_rest_of_each_other_have_one_weight():
-    answers, _ = scored(plan_for(SIX))
-    assert groups(SIX, answers) == [(0, 1, 2, 3), (0, 1), (2, 3)]
+    node_scores, _ = scored(plan_for(SIX))
+    assert groups(SIX, node_scores) == [(0, 1, 2, 3), (0, 1), (2, 3)]
 
 
 def test_groups_without_a_machine_in_the_plan_have_no_weight():
     plan = plan_for(SIX)
-    answers, y = scored(Plan(6, tuple(d for d in plan.dichotomies if d != oppose((2, 3), (0, 1, 4, 5))[0])))
-    assert groups(SIX, answers) == [(0, 1, 2, 3), (0, 1)]
-    assert len(Additive().fit(SIX, answers, y)["groups"]) == 2
+    node_scores, y = scored(Plan(6, tuple(d for d in plan.dichotomies if d != oppose((2, 3), (0, 1, 4, 5))[0])))
+    assert groups(SIX, node_scores) == [(0, 1, 2, 3), (0, 1)]
+    assert len(Additive().fit(SIX, node_scores, y)["groups"]) == 2
 
 
 def test_two_trees_over_the_same_labels_may_stand_together():
     rows, columns = [[0, 1], [2, 3]], [[0, 2], [1, 3]]
     tree = tree_from([rows, columns])
-    answers, y = scored(plan_for(tree), noise=0.5)
-    assert groups(tree, answers) == [(0, 1), (0, 2)]
-    P = Additive().posteriors(tree, answers, Additive().fit(tree, answers, y))
+    node_scores, y = scored(plan_for(tree), noise=0.5)
+    assert groups(tree, node_scores) == [(0, 1), (0, 2)]
+    P = Additive().posteriors(tree, node_scores, Additive().fit(tree, node_scores, y))
     np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-12)
     assert np.mean(P.argmax(axis=1) == y) > 0.95
 
@@ -107,13 +108,13 @@ def test_two_trees_over_the_same_labels_may_stand_together():
 @pytest.mark.parametrize("noise", [0.01, 1.0])
 def test_without_groups_it_is_one_vs_rest_with_a_temperature(noise):
     tree = tree_from([0, 1, 2, 3, 4])
-    answers, y = scored(plan_for(tree), noise=noise)
-    fitted = Additive(0.05).fit(tree, answers, y)
-    T = fit_temperature(leaf_scores(answers), y)
+    node_scores, y = scored(plan_for(tree), noise=noise)
+    fitted = Additive(0.05).fit(tree, node_scores, y)
+    T = fit_temperature(leaf_scores(node_scores), y)
     assert fitted["groups"] == []
     assert fitted["leaves"] == pytest.approx(1 / T)
-    P = Additive().posteriors(tree, answers, {"leaves": 1 / T, "groups": []})
-    np.testing.assert_allclose(P, apply_temperature(leaf_scores(answers), T), atol=1e-12)
+    P = Additive().posteriors(tree, node_scores, {"leaves": 1 / T, "groups": []})
+    np.testing.assert_allclose(P, apply_temperature(leaf_scores(node_scores), T), atol=1e-12)
 
 
 def test_scores_add_up_by_hand():
@@ -123,37 +124,37 @@ def test_scores_add_up_by_hand():
     scores = np.empty((1, 5))
     scores[0, [plan.dichotomies.index(d) for d in machines]] = 0.5, 1.0, -0.2, -0.3, -0.4
     expected = np.exp([2 * 1.0 + 3 * 0.5, 2 * 0.2 + 3 * 0.5, 2 * 0.3, 2 * 0.4])  # 1, 2 and 3 are negative sides
-    P = Additive().posteriors(tree, Answers(plan, scores, scores), {"leaves": 2.0, "groups": [3.0]})
+    P = Additive().posteriors(tree, NodeScores(plan, scores, scores), {"leaves": 2.0, "groups": [3.0]})
     np.testing.assert_allclose(P, [expected / expected.sum()])
 
 
 def test_two_labels_are_one_machine():
     tree = tree_from([0, 1])
-    answers = Answers(plan_for(tree), np.empty((1, 1)), np.array([[0.4]]))
-    P = Additive().posteriors(tree, answers, {"leaves": 1.5, "groups": []})
+    node_scores = NodeScores(plan_for(tree), np.empty((1, 1)), np.array([[0.4]]))
+    P = Additive().posteriors(tree, node_scores, {"leaves": 1.5, "groups": []})
     np.testing.assert_allclose(P[0, 0], 1 / (1 + np.exp(-2 * 1.5 * 0.4)))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_lower_the_log_loss_of_the_leaves(seed):
-    answers, y = scored(plan_for(SIX), seed=seed)
-    fitted = Additive(0.05).fit(SIX, answers, y)
-    T = fit_temperature(leaf_scores(answers), y)
+    node_scores, y = scored(plan_for(SIX), seed=seed)
+    fitted = Additive(0.05).fit(SIX, node_scores, y)
+    T = fit_temperature(leaf_scores(node_scores), y)
     leaves_only = {"leaves": 1 / T, "groups": [0.0, 0.0, 0.0]}
-    losses = [log_loss(Additive().posteriors(SIX, answers, fit), y) for fit in (fitted, leaves_only)]
+    losses = [log_loss(Additive().posteriors(SIX, node_scores, fit), y) for fit in (fitted, leaves_only)]
     assert losses[0] < losses[1] - 0.01
 
 
 def test_a_higher_price_leaves_lighter_groups():
-    answers, y = scored(plan_for(SIX))
-    totals = [sum(Additive(price).fit(SIX, answers, y)["groups"]) for price in (0.0, 0.02, 0.1, 0.5, 10.0)]
+    node_scores, y = scored(plan_for(SIX))
+    totals = [sum(Additive(price).fit(SIX, node_scores, y)["groups"]) for price in (0.0, 0.02, 0.1, 0.5, 10.0)]
     assert all(first > second for first, second in pairwise(totals))
     assert totals[-1] == 0
 
 
 def test_scores_that_are_always_right_have_finite_weights():
-    answers, y = scored(plan_for(SIX), 30, noise=0.0)
-    fitted = Additive().fit(SIX, answers, y)
+    node_scores, y = scored(plan_for(SIX), 30, noise=0.0)
+    fitted = Additive().fit(SIX, node_scores, y)
     assert np.isfinite([fitted["leaves"], *fitted["groups"]]).all()
     assert max(fitted["leaves"], *fitted["groups"]) < 30
 
@@ -161,9 +162,9 @@ def test_scores_that_are_always_right_have_finite_weights():
 @settings(max_examples=20)
 @given(st.floats(1e-3, 1e3), st.integers(0, 20))
 def test_a_factor_on_the_scores_divides_the_weights(c, seed):
-    answers, y = scored(plan_for(SIX), 60, seed=seed)
-    scaled = Answers(answers.plan, answers.probabilities, c * answers.scores)
-    first, second = Additive(0.05).fit(SIX, answers, y), Additive(0.05).fit(SIX, scaled, y)
+    node_scores, y = scored(plan_for(SIX), 60, seed=seed)
+    scaled = NodeScores(node_scores.plan, node_scores.probabilities, c * node_scores.scores)
+    first, second = Additive(0.05).fit(SIX, node_scores, y), Additive(0.05).fit(SIX, scaled, y)
     np.testing.assert_allclose(c * second["leaves"], first["leaves"], rtol=1e-6)
     np.testing.assert_allclose(c * np.array(second["groups"]), first["groups"], rtol=1e-6, atol=1e-7)
 

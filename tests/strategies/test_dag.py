@@ -9,7 +9,7 @@ from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy
 from audioclass.strategies.dag import Dag, register_strategies
 from audioclass.strategies.one_vs_one import count_votes
-from audioclass.strategies.weighted import SOLVERS, Answers, Weighted
+from audioclass.strategies.weighted import SOLVERS, NodeScores, Weighted
 from audioclass.testing import check_strategy
 from audioclass.trees.branches import Branch
 
@@ -101,7 +101,7 @@ def test_it_is_a_tree_in_which_labels_stand_in_several_groups(n_labels):
     r = np.random.default_rng(0).random((10, len(plan.dichotomies)))
     tree, form = lists_without_an_end(0, n_labels - 1), Weighted(SOLVERS["one_vs_one"])
     assert set(form.dichotomies(tree)) == set(plan.dichotomies)
-    P = form.posteriors(tree, Answers(plan, r, r), {})
+    P = form.posteriors(tree, NodeScores(plan, r, r), {})
     np.testing.assert_allclose(P, Dag().combine(plan, r, r, None, {}), atol=1e-12)
 
 

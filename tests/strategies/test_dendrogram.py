@@ -8,12 +8,13 @@ from scipy.spatial.distance import pdist, squareform
 
 from audioclass.contracts import HasNodes, Prunes
 from audioclass.errors import UsageError
+from audioclass.numerics import log_loss
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.additive import Additive
 from audioclass.strategies.dendrogram import LEARNERS, HybridDendrogram, tree_of
 from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors, weigh_down
 from audioclass.strategies.one_vs_one import OneVsOne
-from audioclass.strategies.temperature import fit_temperature, log_loss
+from audioclass.strategies.temperature import fit_temperature
 from audioclass.strategies.weighted import SOLVERS, Weighted, oppose
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing import check_strategy

@@ -10,13 +10,13 @@ from audioclass.kernels.statistics import gram
 from audioclass.parameters import component
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy, FeatureMachine, Task
+from audioclass.storage import Store
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
 from audioclass.training import dichotomies as module
 from audioclass.training.dichotomies import train_dichotomies
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.statistics import PairwiseStatistics
-from audioclass.training.store import Store
 
 MANAGER = plugin_manager(installed=False)
 PLATT = MANAGER.make("calibrator", "platt")

@@ -10,11 +10,11 @@ from audioclass.classifier.recalibration import recalibrated
 from audioclass.kernels.linear import Linear
 from audioclass.parameters import component
 from audioclass.problems import FeatureMachine, Machine
+from audioclass.storage import Store
 from audioclass.testing.blobs import blobs
 from audioclass.training.direct import IN_SAMPLE, train_direct
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.naive import naive_posteriors
-from audioclass.training.store import Store
 from audioclass.training.train import Method, train_classifier
 
 X, Y = blobs(3, n_each=10, spread=1.0)

@@ -3,8 +3,8 @@ import math
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.linear import Linear
 from audioclass.problems import Trial
+from audioclass.storage import Store
 from audioclass.training.selection import Selected
-from audioclass.training.store import Store
 from audioclass.training.stored_selection import kept_selection
 
 CHOSEN = [

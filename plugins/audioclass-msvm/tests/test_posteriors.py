@@ -4,7 +4,7 @@ from audioclass_msvm.posteriors import apply_posteriors, fit_posteriors, pair_sc
 from sklearn.linear_model import LogisticRegression
 
 from audioclass.calibrators.platt import Platt
-from audioclass.strategies.temperature import log_loss
+from audioclass.numerics import log_loss
 
 
 def held_out(n_labels=4, n=400, seed=0):

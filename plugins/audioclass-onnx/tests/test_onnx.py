@@ -6,9 +6,9 @@ from audioclass_onnx.embedding import Onnx, register_embeddings
 from audioclass_onnx.inputs import Frames, cut, find_bands
 from onnx import helper
 
-from audioclass.data import Block, Framing
+from audioclass.data import Block, Features, Framing
 from audioclass.errors import ModelError
-from audioclass.extraction.extract import extract_features, whole
+from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import recipe_of
 from audioclass.parameters import make, parameter_values
 from audioclass.testing import check_embedding
@@ -189,7 +189,9 @@ def test_a_saved_recipe_refuses_another_file(path, networks):
 def test_a_recording_goes_through_the_network(path, networks):
     networks.waveform(path)
     samples = 0.1 * np.random.default_rng(0).standard_normal(3 * 16000).astype(np.float32)
-    made = whole(recipe(path), extract_features([Block(samples[:, None], 16000, 0)], recipe(path)))
+    made = Features.joined(
+        extract_features([Block(samples[:, None], 16000, 0)], recipe(path)), recipe(path).columns, recipe(path).groups
+    )
     assert made.X.shape == (5, 4)
     assert made.columns == tuple(f"network.onnx_{i}" for i in range(4))
 

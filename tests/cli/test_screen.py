@@ -1,0 +1,66 @@
+import io
+import sys
+
+import pytest
+
+from audioclass.cli import screen
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def become_terminal(monkeypatch):
+    """A call that makes standard error a terminal: pytest puts its own in place between a fixture and its test."""
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "100")):
+        monkeypatch.setenv(name, value)
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+    def become():
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        return sys.stderr
+
+    return become
+
+
+def test_stages_are_drawn_on_a_terminal(become_terminal, capsys):
+    terminal = become_terminal()
+    with screen.stages() as progress:
+        progress("features", 1, 4)
+        progress("folds", 2, 8)
+        screen.out("a result")
+    assert "folds" in terminal.getvalue()
+    assert "2 of 8" in terminal.getvalue()
+    assert capsys.readouterr().out == "a result\n"
+
+
+def test_recordings_are_counted_and_a_length_that_nobody_knows_is_no_harm(become_terminal):
+    terminal = become_terminal()
+    with screen.progress(3) as show:
+        show.inside(12.0, None)
+        show.advance("[bold] a.wav")
+    drawn = terminal.getvalue()
+    assert "[bold] a.wav" in drawn
+    assert "1 of 3" in drawn
+
+
+def test_progress_is_silent_away_from_a_terminal(capsys):
+    with screen.progress(2) as show, screen.stages() as progress:
+        show.advance("a.wav")
+        show.inside(1.0, 2.0)
+        progress("folds", 1, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("say", "line"), [(screen.error, "[a] b"), (screen.warn, "warning: [a] b")])
+def test_a_message_is_one_line_plain_in_a_pipe_and_coloured_on_a_terminal(say, line, capsys, become_terminal):
+    say("[a]\nb")
+    assert capsys.readouterr().err == line + "\n"
+    terminal = become_terminal()
+    say("[a]\nb" + 200 * "x")
+    assert line + 200 * "x" in terminal.getvalue()
+    assert terminal.getvalue().startswith("\x1b[3")
+    assert terminal.getvalue().count("\n") == 1
