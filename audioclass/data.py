@@ -6,7 +6,7 @@ All are frozen: their arrays are read-only views of what was given. Times are se
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,6 +114,16 @@ class Features:
         _check_columns(self.X, self.columns, self.groups)
         if len(self.segments) != len(self.X):
             raise ValueError(f"{len(self.segments)} segments for {len(self.X)} rows of X")
+
+    def rows(self, which: slice) -> Features:
+        """Some of the rows."""
+        return replace(self, X=self.X[which], segments=self.segments[which])
+
+    @classmethod
+    def joined(cls, chunks: Sequence[Features]) -> Features:
+        """The rows of several tables with the same columns, at least one, one after the other."""
+        X = np.concatenate([chunk.X for chunk in chunks])
+        return replace(chunks[0], X=X, segments=tuple(segment for chunk in chunks for segment in chunk.segments))
 
 
 @dataclass(frozen=True, eq=False)

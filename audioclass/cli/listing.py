@@ -87,8 +87,8 @@ def finish(outcomes: Sequence[Outcome], seconds: float) -> None:
     failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
         screen.note(outcome.reason)
-    fresh = sum(outcome.seconds for outcome in outcomes if not outcome.was_kept)
-    kept = sum(outcome.was_kept for outcome in outcomes)
+    fresh = sum(outcome.seconds for outcome in outcomes if not outcome.was_finished)
+    kept = sum(outcome.was_finished for outcome in outcomes)
     before = f" ({kept} from before)" if kept else ""
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     audio = sum(outcome.seconds for outcome in outcomes)

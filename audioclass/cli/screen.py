@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import shutil
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from audioclass.errors import UsageError
+from audioclass.run import Progress, silent
 
-SHORTEST_LOOK = 0.2  # seconds between two drawings of the progress inside a recording
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 
 def out(text: str) -> None:
@@ -67,68 +68,30 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console(markup=False, highlight=False).print(drawn)
 
 
-class Progress:
-    """Where a long work stands, on a terminal's standard error; silent elsewhere."""
+@contextlib.contextmanager
+def progress() -> Iterator[Progress]:
+    """Bars for the stages of a long work, on a terminal's standard error; silent elsewhere."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
-    def __init__(self, total: int) -> None:
-        self._total, self._done, self._shown = total, 0, 0.0
-        self._is_shown = sys.stderr.isatty()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
 
-    def __enter__(self) -> Progress:
-        return self
+        def tell(stage: str, done: float, total: float | None) -> None:
+            if total is not None and done >= total:  # the bar of what is done makes room
+                if stage in tasks:
+                    bars.remove_task(tasks.pop(stage))
+                return
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage)
+            bars.update(tasks[stage], completed=int(done), total=None if total is None else int(total))
 
-    def __exit__(self, *_: object) -> None:
-        self._draw("")
-
-    def advance(self, name: str) -> None:
-        """One more of them is done."""
-        self._done += 1
-        self._draw(f"{self._done} of {self._total}: {name}")
-
-    def inside(self, seconds: float, total: float | None) -> None:
-        """So many seconds of the recording at hand are done."""
-        if time.monotonic() - self._shown > SHORTEST_LOOK:
-            share = f" of {total:.0f} s, {100 * seconds / total:.0f} %" if total else " s"
-            self._draw(f"{self._done + 1} of {self._total}: {seconds:.0f}{share}")
-
-    def show(self, text: str, *, is_last: bool = False) -> None:
-        """A line of its own, not more often than can be read."""
-        if is_last or time.monotonic() - self._shown > SHORTEST_LOOK:
-            self._draw(text)
-
-    def _draw(self, text: str) -> None:
-        if self._is_shown:
-            width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write("\r\033[K" + text[:width])
-            sys.stderr.flush()
-            self._shown = time.monotonic()
-
-
-class Stages:
-    """Where a work of several stages stands: which, and how much of it is done; silent away from a terminal."""
-
-    def __init__(self) -> None:
-        self._line = Progress(0)
-
-    def __enter__(self) -> Stages:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._line.__exit__(*error)
-
-    def __call__(self, stage: str, done: int, total: int) -> None:
-        """So many items of a stage are done."""
-        self._line.show(f"{stage}: {done} of {total}", is_last=done == total)
-
-
-def stages() -> Stages:
-    """Progress through named stages."""
-    return Stages()
-
-
-def progress(total: int) -> Progress:
-    """Progress over so many recordings, and inside each."""
-    return Progress(total)
+        yield tell
 
 
 def examples(*commands: str) -> str:
