@@ -29,16 +29,13 @@ def describe(
     random_split: Evaluation | None,
     y: np.ndarray,
 ) -> dict[str, Any]:
-    """Provenance and report; `y` is the label index of every example that was trained on.
-
-    The keys are those of the model file, schema 1: `naive` is the random split.
-    """
+    """Provenance and report; `y` is the label index of every example that was trained on."""
     return {
         "versions": versions(),
         "pieces": components_of(config, training, run.registry),
         "choices": {**config.to_plain(), "seed": run.seed},
         "corpus": _corpus_facts(dataset),
-        "report": {"grouped": figures(grouped), "naive": figures(random_split) if random_split else None},
+        "report": {"grouped": figures(grouped), "random_split": figures(random_split) if random_split else None},
         "machines": machine_report(training, y),
         "notes": list(training.notes),
     }

@@ -185,8 +185,8 @@ class Option:
     def resolve(self, value: Any, run: Run) -> Any:
         """The field's value from what was stated."""
         if self.parameter is not None:
-            is_text = isinstance(value, str) and not self.parameter.type.startswith("str")
-            return self.check(_parsed(value) if is_text else value)
+            is_list_as_text = isinstance(value, str) and self.parameter.type.startswith("list of")
+            return self.check(_parsed(value) if is_list_as_text else value)
         if self.kind == "recipe":
             return _recipe(value, run)
         if self.kind == "taxonomy":

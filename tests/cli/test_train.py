@@ -30,8 +30,8 @@ def test_a_model_is_written_with_its_tree_and_report(train, tmp_path, capsys):
     assert [line.split("\t")[0] for line in lines[-4:]] == [
         "held out by group, per recording",
         "held out by group, per window",
-        "naive, per recording",
-        "naive, per window",
+        "random split, leaks groups, per recording",
+        "random split, leaks groups, per window",
     ]
     assert captured.err.startswith("corpus.audioclass: 3 labels, ")
     assert load_model(tmp_path / "corpus.audioclass").labels == ("clicks", "noise", "tone")
@@ -58,7 +58,7 @@ def test_the_report_for_programs(train, capsys):
     said = json.loads(capsys.readouterr().out)
     assert said["model"] == "m.audioclass"
     assert said["report"]["grouped"]["recording"]["accuracy"] == 1
-    assert set(said["report"]["naive"]) == {"recording", "window"}
+    assert set(said["report"]["random_split"]) == {"recording", "window"}
     assert said["corpus"]["recordings"] == 18
     assert len(said["machines"]) >= 3
 

@@ -17,6 +17,7 @@ from audioclass.curation.inspection import (
     recordings_of,
 )
 from audioclass.data import Clip, Corpus
+from audioclass.run import executor_for
 
 
 def write(path, samples, **options):
@@ -77,13 +78,13 @@ def test_what_cannot_be_read_has_a_reason(tmp_path):
 
 def test_processes_do_not_change_what_is_found(tmp_path):
     files = [write(tmp_path / f"{i}.wav", noise(0.2, seed=i)) for i in range(3)]
-    by_path = {one.path: one for one in inspect_recordings(files, jobs=2)}
+    by_path = {one.path: one for one in inspect_recordings(files, executor_for(2))}
     assert [by_path[file] for file in files] == list(inspect_recordings(files))
 
 
 def test_lengths_are_those_of_the_whole_reading(tmp_path):
     files = [write(tmp_path / name, noise(0.7)) for name in ("a.wav", "b.ogg")]
-    measured = {one.path: one.seconds for one in measure_recordings(files, jobs=2)}
+    measured = {one.path: one.seconds for one in measure_recordings(files, executor_for(2))}
     assert measured == {one.path: one.seconds for one in inspect_recordings(files)}
 
 

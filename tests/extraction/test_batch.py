@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from runs import recipe as load_recipe
 from signals import noise
 
-from audioclass.engine import load_recipe
 from audioclass.extraction.batch import extract_batch
 from audioclass.extraction.cache import Cache
 from audioclass.recordings import find_recordings

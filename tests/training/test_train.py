@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from audioclass.engine.config import Choices
 
 from audioclass.classifier.recalibration import recalibrated
-from audioclass.engine.config import Choices
 from audioclass.plugins.manager import plugin_manager
 from audioclass.testing.blobs import blobs
 from audioclass.training.examples import Examples
