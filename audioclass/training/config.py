@@ -244,6 +244,8 @@ def _named(stated: Any, default: Any) -> Any:
 
 def _recipe(stated: Any, run: Run) -> Recipe | None:
     if not isinstance(stated, str):
+        if stated is not None and not hasattr(stated, "framing"):
+            raise UsageError(f"recipe={stated!r} must be a name or a recipe")
         recipe: Recipe | None = stated
         return recipe
     from audioclass.extraction.recipes import load_recipe
@@ -256,6 +258,8 @@ def _taxonomy(stated: Any) -> Taxonomy | Literal["learn"] | None:
 
     if not stated or isinstance(stated, Taxonomy):
         return stated or None
+    if not isinstance(stated, (str, Path)):
+        raise UsageError(f"taxonomy={stated!r} must be a path or `{LEARN}`")
     return LEARN if stated == LEARN else Taxonomy.read(Path(stated))
 
 

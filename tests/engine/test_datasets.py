@@ -171,8 +171,8 @@ def test_the_tree_is_the_one_asked_for_or_the_corpus_s_own(small):
     corpus, labelled = load(small / "corpus"), gathered(small, cache=small / "cache")
     own = Corpus(corpus.clips, paths=(("steady", "noise"), ("steady", "tone"), ("clicks",), ("gone",)))
     given_tree = Taxonomy.of({"a": ["clicks", "noise"], "tone": {}})
-    assert tree_for(own, labelled, given_tree) is given_tree
-    assert tree_for(own, labelled, "learn") is None
-    assert tree_for(corpus, labelled) is None
-    assert tree_for(own, labelled).path("noise") == ("steady", "noise")
-    assert set(taxonomy_of(own, labelled.labels).labels) == set(labelled.labels)
+    assert tree_for(own, labelled.labels, given_tree) is given_tree
+    assert tree_for(own, labelled.labels, "learn") is None
+    assert tree_for(corpus, labelled.labels) is None
+    assert tree_for(own, labelled.labels).path("noise") == ("steady", "noise")
+    assert set(tree_for(own, labelled.labels).labels) == set(labelled.labels)

@@ -169,8 +169,7 @@ def test_objects_are_remembered_as_names(small):
 
 
 def test_another_recipe_is_another_model(small):
-    recipe = recipe(str(small / "small.toml"))
-    shorter = replace(recipe, window=0.25)
+    shorter = replace(recipe(str(small / "small.toml")), window=0.25)
     trained = train(small / "corpus", config=config(recipe=shorter, criterion="fixed"), run=run(small / "cache"))
     assert trained.model.recipe.window == 0.25
 

@@ -98,7 +98,7 @@ def test_normalisations_are_those_there_are():
         ({"hop": float("nan")}, "hop=nan must be finite"),
         ({"c_range": [3, 1]}, "must be two values, the lower first"),
         ({"feature_shares": [0.5, 2]}, "feature_shares=2.0 must be above 0 and at most 1|at most 1"),
-        ({"normalisation": "ranks"}, "normalisation='ranks' must be one of rank, standard, none"),
+        ({"normalisation": "ranks"}, "unknown normalisation 'ranks'; did you mean 'rank'"),
         ({"strategy": "one_vs_on"}, "unknown strategy 'one_vs_on'; did you mean 'one_vs_one'"),
         ({"strategy": {"name": 3}}, "must have a name"),
         ({"kernel": "gaussian:sigm=2"}, "unknown parameter of gaussian 'sigm'; did you mean 'sigma'"),
