@@ -21,8 +21,8 @@ ErrorFactorRule = Literal["searched", "joachims", "fixed"]
 class TrainingConfig:
     """Components and numbers of a training.
 
-    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer of
-    dichotomies that are too large for `trainer`. `chosen` names the fields that somebody stated.
+    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer
+    of dichotomies that are too large for `trainer`. `chosen` names the fields that somebody stated.
     """
 
     strategy: Strategy | DirectStrategy
