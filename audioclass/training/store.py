@@ -31,11 +31,12 @@ class Store:
         """The arrays of a key: those that are kept, else computed now and kept."""
         name = hashlib.sha256(key.encode()).hexdigest()
         path = self.folder / name[:2] / f"{name}.npz"
-        kept = _read(path)
-        if kept is None:
-            kept = compute()
-            _write(path, kept)
-        return kept
+        stored = _read(path)
+        if stored is not None:
+            return stored
+        arrays = compute()
+        _write(path, arrays)
+        return arrays
 
 
 @contextlib.contextmanager
