@@ -57,11 +57,11 @@ def write_recipe(folder: Path) -> str:
     return str(path)
 
 
-def train_small(folder: Path, **choices) -> Trained:
+def train_small(folder: Path, seed: int = 0, **choices) -> Trained:
     """A model of the corpus, made in the folder; kernels are fixed unless they are chosen."""
     corpus = write_corpus(folder / "corpus") if not (folder / "corpus").exists() else folder / "corpus"
     options = {"recipe": write_recipe(folder), "criterion": "fixed", **choices}
-    return train(corpus, config=config(**options), name="small", run=run(folder / "cache"))
+    return train(corpus, config=config(**options), name="small", run=run(folder / "cache", seed=seed))
 
 
 def mixture(order: tuple[str, ...] = ("tone", "noise", "clicks", "tone"), seconds: float = 3.0) -> np.ndarray:

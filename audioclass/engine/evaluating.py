@@ -16,11 +16,11 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.tree import learnt_tree
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.runs import make_run, stage_store
-from audioclass.engine.training import check_labels, recipe_of, train_on
+from audioclass.engine.training import check_labels, config_from, recipe_of, train_on
 from audioclass.errors import CorpusError, UsageError, did_you_mean
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
-from audioclass.evaluation.predictions import Predictions
+from audioclass.evaluation.predictions import Answers as Predictions
 from audioclass.run import Run
 from audioclass.taxonomy import Taxonomy
 from audioclass.training.config import TrainingConfig
@@ -136,7 +136,7 @@ def cross_validate(
     it stopped.
     """
     run = run or make_run()
-    config = config or TrainingConfig.of(options, run)
+    config = config_from(config, options, run)
     prepared = prepare_folds(corpus, config, run, folds=folds, reader=reader)
     with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
         return prepared.evaluate(config, run, store)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -76,7 +76,7 @@ def train(
     A run that was killed goes on where it stopped: features and machines are kept in the cache of the `run`.
     """
     run = run or make_run()
-    config = config or TrainingConfig.of(options, run)
+    config = config_from(config, options, run)
     read = read_corpus_at(corpus, run, reader)
     dataset = gather(read, recipe_of(config), run)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
@@ -87,6 +87,13 @@ def train(
         taxonomy=taxonomy,
         name=name or Path(corpus).resolve().stem,
     )
+
+
+def config_from(config: TrainingConfig | None, options: Mapping[str, Any], run: Run) -> TrainingConfig:
+    """A whole configuration, or the one that options make."""
+    if config is not None and options:
+        raise UsageError(f"{', '.join(options)}: give options or a whole configuration, not both")
+    return config or TrainingConfig.of(options, run)
 
 
 def train_on(
@@ -112,7 +119,7 @@ def train_on(
         grouped = evaluate_posteriors(dataset, training.held_out, taxonomy, inverse_temperature)
         random_split = None
         if compares_splits and len(np.unique(examples.groups)) < len(examples.groups):
-            P = random_split_posteriors(examples, config, training, run, store=store)
+            P = random_split_posteriors(examples, config, training, run.telling("random split"), store=store)
             random_split = evaluate_posteriors(dataset, P, taxonomy, inverse_temperature)
         model = Model.of(
             name,

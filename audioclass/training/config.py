@@ -192,7 +192,7 @@ class Option:
         if self.kind == "taxonomy":
             return _taxonomy(value)
         if self.field == "kernels":
-            return tuple(run.component("kernel", kernel) for kernel in _several(value))
+            return tuple(run.component("kernel", _named(kernel, self.default)) for kernel in _several(value))
         if value is None or (self.kind == "criterion" and value == FIXED):
             return None
         return run.component(self.kind, _named(value, self.default))

@@ -92,7 +92,7 @@ def test_gates_fail_what_is_not_good_enough(command, unsure, new):
 @pytest.mark.parametrize(("option", "value"), [("--strategy", "dag"), ("--window", 3), ("--folds", "groups")])
 def test_options_of_training_are_refused_with_a_model(command, model_file, new, option, value):
     code, _, err = command("evaluate", model_file, new, option, value)
-    assert (code, err) == (2, f"{option} cannot be given with a model: it is judged as it is\n")
+    assert (code, err) == (2, f"{option} cannot be given with a model: it is evaluated as it is\n")
 
 
 def test_three_paths_are_too_many(command, model_file, new):

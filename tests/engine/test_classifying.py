@@ -64,8 +64,8 @@ def test_blocks_of_any_size_give_the_same_to_the_bit(recording, model, whole, se
 
 
 def test_a_stream_in_memory_and_a_path_are_one(recording, model):
-    stream = classify_recording(io.BytesIO(recording.read_bytes()), model).result
-    path = classify_recording(recording, model).result
+    stream = classify_recording(io.BytesIO(recording.read_bytes()), model, segmentation()).result
+    path = classify_recording(recording, model, segmentation()).result
     assert stream.segments == path.segments
     assert np.array_equal(stream.P, path.P)
 
@@ -78,7 +78,10 @@ def test_the_number_of_threads_does_not_matter(recording, model, threads):
 
 
 def test_windows_and_outline_are_kept_for_a_page_alone(recording, model):
-    plain, heard = classify_recording(recording, model), classify_recording(recording, model, for_page=True)
+    plain, heard = (
+        classify_recording(recording, model, segmentation()),
+        classify_recording(recording, model, segmentation(), for_page=True),
+    )
     assert plain.windows is plain.envelope is None
     raw = classify_recording(recording, model, segmentation("none", windows=True)).result
     assert np.array_equal(heard.windows.P, raw.P)

@@ -142,7 +142,7 @@ def test_a_model_is_judged_on_a_corpus(trained, small, tmp_path):
     assert judged.evaluation(20).main.n_examples == 6
     assert judged.folds is None
     assert not was_trained_on(trained.model, judged.dataset)
-    assert judged.answers().labels == trained.model.labels
+    assert judged.predictions().labels == trained.model.labels
 
 
 def test_labels_that_the_corpus_lacks_are_no_matter(trained, small, tmp_path):

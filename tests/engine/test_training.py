@@ -114,7 +114,7 @@ def test_stages_are_told(small):
         "selection",
         "training",
         "calibration",
-        "random split",
+        "random split, training",
     ]
     assert all(0 <= done <= total for _, done, total in told)
 
@@ -122,29 +122,39 @@ def test_stages_are_told(small):
 def test_windows_can_be_other_than_the_recipe_s(small):
     setup = config(recipe=str(small / "small.toml"), window=0.25, hop=0.125)
     assert (setup.recipe.window, setup.recipe.window_hop) == (0.25, 0.125)
-    with pytest.raises(UsageError, match=r"window=-1 must be a positive number of seconds"):
+    with pytest.raises(UsageError, match=r"window=-1.0 must be positive"):
         config(recipe=str(small / "small.toml"), window=-1)
-    with pytest.raises(UsageError, match=r"window_hop=nan must be a positive number of seconds"):
+    with pytest.raises(UsageError, match=r"hop=nan must be finite"):
         config(recipe=str(small / "small.toml"), hop=float("nan"))
 
 
 def test_a_taxonomy_guides_the_tree(small):
     tree = Taxonomy.of({"steady": ["noise", "tone"], "clicks": {}})
-    setup = config(recipe=str(small / "small.toml"), criterion="fixed")
-    trained = train(small / "corpus", config=setup, taxonomy=tree, run=run(small / "cache"))
+    setup = config(recipe=str(small / "small.toml"), criterion="fixed", taxonomy=tree)
+    trained = train(small / "corpus", config=setup, run=run(small / "cache"))
     assert trained.model.paths == (("clicks",), ("steady", "noise"), ("steady", "tone"))
     assert "tree=taxonomy" in trained.model.about["choices"]["strategy"]
-    assert setup.guided_by(None) is setup
+    assert setup.guided_by(None, run()) is setup
     other = config(recipe=str(small / "small.toml"), strategy="one_vs_one")
-    assert other.guided_by(tree) is other
+    assert other.guided_by(tree, run()) is other
 
 
 def test_a_taxonomy_that_lacks_a_label_is_one_line(small):
-    setup = config(recipe=str(small / "small.toml"), criterion="fixed")
+    tree = Taxonomy.of(["clicks", "noise", "tones"])
+    setup = config(recipe=str(small / "small.toml"), criterion="fixed", taxonomy=tree)
     with pytest.raises(CorpusError, match="label 'tone' is not in the taxonomy; did you mean 'tones'"):
-        train(
-            small / "corpus", config=setup, taxonomy=Taxonomy.of(["clicks", "noise", "tones"]), run=run(small / "cache")
-        )
+        train(small / "corpus", config=setup, run=run(small / "cache"))
+
+
+def test_options_and_a_whole_configuration_exclude_each_other(small):
+    setup = config(recipe=str(small / "small.toml"))
+    with pytest.raises(UsageError, match="strategy: give options or a whole configuration, not both"):
+        train(small / "corpus", config=setup, strategy="dag")
+
+
+def test_options_are_those_of_the_command(small):
+    options = {"recipe": str(small / "small.toml"), "criterion": "fixed", "strategy": "dag"}
+    assert train(small / "corpus", **options, run=run(small / "cache")).model.classifier.strategy.name == "dag"
 
 
 def test_one_label_is_one_line(tmp_path):
@@ -225,8 +235,7 @@ def test_a_run_killed_ten_times_ends_in_the_same_model(small, tmp_path):
 def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
     """A run that stops after its machines are trained goes on with the report."""
     from audioclass.engine import training
-    from audioclass.training import dichotomies
-    from audioclass.training import train as learning
+    from audioclass.training import fit, select
 
     calm = train_small(small, criterion="leave_group_out_log_loss", search="grid:points=3")
     setup = config(recipe=str(small / "small.toml"), search="grid:points=3")
@@ -234,10 +243,10 @@ def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
         patch.setattr(training, "evaluate_posteriors", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
-    monkeypatch.setattr(learning, "select", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(select, "select", lambda *_, **__: 1 / 0)
     fits = []
-    fit = dichotomies._fit
-    monkeypatch.setattr(dichotomies, "_fit", lambda *item: fits.append(item) or fit(*item))
+    compute = fit.FitTogether.compute
+    monkeypatch.setattr(fit.FitTogether, "compute", lambda *item: fits.append(item) or compute(*item))
     again = train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
     assert same_arrays(again.model, calm.model)
     assert len(fits) == 1  # the random split alone
