@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` brings them
-    from audioclass.engine import extract
     from audioclass.engine.classifying import classify
+    from audioclass.engine.features import extract
     from audioclass.engine.models import load_model
     from audioclass.engine.training import train
     from audioclass.errors import AudioclassError
@@ -24,7 +24,7 @@ _HOMES = {
     "Taxonomy": "taxonomy",
     "component": "parameters",
     "classify": "engine.classifying",
-    "extract": "engine",
+    "extract": "engine.features",
     "hookimpl": "hookspecs",
     "load_model": "engine.models",
     "parameter": "parameters",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Machine,
         Objective,
         Plan,
+        Round,
         Space,
         Task,
     )
@@ -123,6 +124,7 @@ class Pooling(Named, Protocol):
 # --- kernels and binary machines --------------------------------------------------------------------------------
 
 
+@runtime_checkable
 class StatisticKernel(Named, Protocol):
     """A function of a pairwise statistic of the examples.
 
@@ -130,7 +132,9 @@ class StatisticKernel(Named, Protocol):
     (X, Y) -> S; either way it is computed once and every parameter value reads it.
     """
 
-    statistic: ClassVar[str | Callable[[np.ndarray, np.ndarray], np.ndarray]]
+    @property
+    def statistic(self) -> str | Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """Which statistic."""
 
     def of(self, S: np.ndarray) -> np.ndarray:
         """The Gram matrix from the statistic, entry by entry."""
@@ -223,6 +227,7 @@ class Calibrator(Named, Protocol):
 # --- many labels ------------------------------------------------------------------------------------------------
 
 
+@runtime_checkable
 class Strategy(Named, Protocol):
     """A plan of dichotomies and a rule from their answers to posteriors over the labels."""
 
@@ -260,6 +265,20 @@ class Prunes(Protocol):
         """A plan whose dichotomies are some of the plan's, in its order, by their out-of-fold answers.
 
         The machines of the others are dropped; the combination is fitted and used on what is left.
+        """
+
+
+@runtime_checkable
+class PlansRounds(Protocol):
+    """A strategy that plans more once it has seen how well the machines of its plan do: a filter tree, for one."""
+
+    def plan_next(
+        self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
+    ) -> Round | None:
+        """The next round, from the out-of-fold answers of every example so far; None where the plan is complete.
+
+        Its plan begins with the dichotomies of the plan, whose machines stay, and adds one at least. What `combine` is
+        given later is the last plan.
         """
 
 

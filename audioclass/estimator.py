@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import contextlib
+import inspect
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,58 +12,67 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from audioclass.classifier.preprocessing import Preprocessing
-from audioclass.engine.config import Choices
-from audioclass.plugins.manager import plugin_manager
-from audioclass.taxonomy import Taxonomy
+from audioclass.engine.runs import KEEP_NOTHING, make_run
+from audioclass.errors import AudioclassError
+from audioclass.parameters import parameter_values, with_parameters
+from audioclass.run import executor_for
+from audioclass.training.config import METHOD_OPTIONS, TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.train import Training, train_classifier
+
+SLOTS = tuple(option.name for option in METHOD_OPTIONS if option.kind)
+DEFAULTS: dict[str, Any] = {
+    **{option.name: option.default for option in METHOD_OPTIONS},
+    "feature_groups": None,
+    "taxonomy": None,
+    "n_jobs": 1,
+    "random_state": 0,
+}
 
 
 class AudioclassClassifier(ClassifierMixin, BaseEstimator):
     """Machines of a strategy's plan, trained and calibrated together; a model trained here is `training_.classifier`.
 
-    Components are names (`"one_vs_one"`, `"gaussian:sigma=2"`) or objects. `feature_groups` names the group of each column:
-    groups weigh alike in distances. `groups` given to `fit` stay together in every fold that calibrates. `predict` is
-    the label of the largest posterior, unless the strategy decides otherwise (votes, the DAG, greedy paths do).
+    Parameters are the options of a training: components are names (`"one_vs_one"`, `"gaussian:sigma=2"`) or objects,
+    and those of a component are set as `strategy__price`. `feature_groups` names the group of each column: groups weigh
+    alike in distances. `groups` given to `fit` stay together in every fold that calibrates. `predict` is the label of
+    the largest posterior, unless the strategy decides otherwise (votes, the DAG, greedy paths do).
 
     Learnt: `classes_`, `n_features_in_`, `feature_names_in_` where columns are named, `training_`.
     """
 
-    def __init__(
-        self,
-        strategy: Any = Choices.strategy,
-        kernel: Any = Choices.kernel,
-        trainer: Any = Choices.trainer,
-        calibrator: Any = Choices.calibrator,
-        criterion: Any = Choices.criterion,
-        search: Any = Choices.search,
-        large: Any = Choices.large,
-        C: float = Choices.C,
-        normalisation: str = Choices.normalisation,
-        weigh_groups: bool = Choices.weigh_groups,
-        folds: int = Choices.folds,
-        feature_groups: Sequence[str] | None = None,
-        taxonomy: Taxonomy | None = None,
-        n_jobs: int = 1,
-        random_state: int = 0,
-    ) -> None:
-        self.strategy = strategy
-        self.kernel = kernel
-        self.trainer = trainer
-        self.calibrator = calibrator
-        self.criterion = criterion
-        self.search = search
-        self.large = large
-        self.C = C
-        self.normalisation = normalisation
-        self.weigh_groups = weigh_groups
-        self.folds = folds
-        self.feature_groups = feature_groups
-        self.taxonomy = taxonomy
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    def __init__(self, **parameters: Any) -> None:
+        for name in parameters:
+            if name not in DEFAULTS:
+                raise TypeError(f"AudioclassClassifier has no parameter {name!r}")
+        for name, default in DEFAULTS.items():
+            setattr(self, name, parameters.get(name, default))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> AudioclassClassifier:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with `deep` those of every component too, as `component__parameter`."""
+        parameters: dict[str, Any] = super().get_params(deep=False)
+        for slot in SLOTS if deep else ():
+            with contextlib.suppress(AudioclassError):  # what is no component has no parameters, `fit` will say so
+                nested = parameter_values(self._component(slot))
+                parameters |= {f"{slot}__{name}": value for name, value in nested.items()}
+        return parameters
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters, and those of components by `component__parameter`."""
+        nested = {
+            name: value for name, value in parameters.items() if name.partition("__")[0] in SLOTS and "__" in name
+        }
+        super().set_params(**{name: value for name, value in parameters.items() if name not in nested})
+        for name, value in nested.items():
+            slot, _, parameter = name.partition("__")
+            setattr(self, slot, with_parameters(self._component(slot), {parameter: value}))
+        return self
+
+    def _component(self, slot: str) -> Any:
+        kind = next(option.kind for option in METHOD_OPTIONS if option.name == slot)
+        return make_run().component(kind, getattr(self, slot))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on rows of X and their labels; rows of weight 0 take no part."""
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -95,20 +105,22 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
         return logarithms[:, 1] - logarithms[:, 0] if logarithms.shape[1] == 2 else logarithms
 
     def _fit(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None) -> None:
-        method = self._choices().method(plugin_manager(), self.feature_groups or ())
+        seed = 0 if self.random_state is None else int(self.random_state)
+        run = make_run(executor=executor_for(self.n_jobs or 1), cache=KEEP_NOTHING, seed=seed)
+        stated = {option.name: getattr(self, option.name) for option in METHOD_OPTIONS}
+        config = TrainingConfig.of({**stated, "recipe": None}, run)
         self.training_: Training | None = None
         if len(self.classes_) < 2:
             return
         self.preprocessing_ = Preprocessing.fit(X, self.feature_groups, self.normalisation)
-        examples = Examples.of(self.preprocessing_.apply(X), y, weights, groups)
-        labels = [str(label) for label in self.classes_]
-        self.training_ = train_classifier(examples, labels, method, taxonomy=self.taxonomy, jobs=self.n_jobs)
-
-    def _choices(self) -> Choices:
-        components = ("strategy", "kernel", "trainer", "calibrator", "criterion", "search", "large", "C", "folds")
-        seed = 0 if self.random_state is None else int(self.random_state)
-        said = {name: getattr(self, name) for name in (*components, "normalisation", "weigh_groups")}
-        return Choices(**said, seed=seed)
+        self.training_ = train_classifier(
+            Examples.of(self.preprocessing_.apply(X), y, weights, groups),
+            [str(label) for label in self.classes_],
+            config,
+            run,
+            taxonomy=self.taxonomy,
+            feature_groups=self.feature_groups or (),
+        )
 
     def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -120,3 +132,13 @@ def _codes(groups: Any, n: int) -> np.ndarray:
     if codes.shape != (n,):
         raise ValueError(f"groups has shape {np.shape(groups)} for {n} examples")
     return codes
+
+
+def _signature() -> inspect.Signature:
+    """The parameters as scikit-learn reads them off `__init__`."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(name, keyword, default=default) for name, default in DEFAULTS.items()]
+    return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters])
+
+
+vars(AudioclassClassifier)["__init__"].__signature__ = _signature()

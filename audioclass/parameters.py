@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import tomllib
 import types
 import typing
@@ -21,9 +22,11 @@ from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, dataclass_transform
 
 from audioclass.errors import UsageError, unknown_name
+from audioclass.plain import toml_value
 
 T = TypeVar("T")
 Scale = Literal["linear", "log"]
+BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma that is not inside a list
 SCALARS = {"float": float, "int": int, "bool": bool, "str": str}
 
 
@@ -147,16 +150,17 @@ def component(cls: type[T]) -> type[T]:
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
     """The parameters of a class: the fields of its dataclass, in order."""
     hints = typing.get_type_hints(cls)
-    return tuple(
-        Parameter(
-            name=field.name,
-            type=_type_name(field.name, hints[field.name]),
-            default=None if field.default is dataclasses.MISSING else field.default,
-            required=field.default is dataclasses.MISSING,
-            **field.metadata.get("audioclass", {}),
-        )
-        for field in dataclasses.fields(cls)
-        if field.init
+    return tuple(parameter_of(field, hints[field.name]) for field in dataclasses.fields(cls) if field.init)
+
+
+def parameter_of(field: dataclasses.Field[Any], hint: Any) -> Parameter:
+    """What a field of a dataclass states of its parameter."""
+    return Parameter(
+        name=field.name,
+        type=_type_name(field.name, hint),
+        default=None if field.default is dataclasses.MISSING else field.default,
+        required=field.default is dataclasses.MISSING,
+        **field.metadata.get("audioclass", {}),
     )
 
 
@@ -189,6 +193,24 @@ def make(cls: type, values: Mapping[str, Any]) -> Any:
     return component
 
 
+def with_parameters(component: Any, changes: Mapping[str, Any]) -> Any:
+    """The same component with some of its parameters changed."""
+    return make(type(component), {**parameter_values(component), **changes})
+
+
+def component_text(component: Any) -> str:
+    """A component as the text that makes it again: `name`, or `name:parameter=value,…`."""
+    values = {name: value for name, value in parameter_values(component).items() if value is not None}
+    texts = [f"{name}={value if isinstance(value, str) else toml_value(value)}" for name, value in values.items()]
+    return ":".join(filter(None, [component.name, ",".join(texts)]))
+
+
+def parse_component(text: str) -> tuple[str, list[str]]:
+    """The name and the assignments of `name:parameter=value,…`."""
+    name, colon, assignments = text.partition(":")
+    return name, [each.strip() for each in BETWEEN.split(assignments)] if colon else []
+
+
 def parse_assignments(cls: type, texts: Sequence[str]) -> dict[str, Any]:
     """The values of `name=value` texts that a user typed."""
     known = {parameter.name: parameter for parameter in parameters_of(cls)}
@@ -215,7 +237,9 @@ def _type_name(name: str, hint: Any) -> str:
     if typing.get_origin(hint) is tuple and typing.get_args(hint)[1:] == (...,):
         return "list of " + _type_name(name, typing.get_args(hint)[0])
     if hint in SCALARS.values():
-        return hint.__name__
+        return str(hint.__name__)
+    if typing.get_origin(hint) is Literal and all(isinstance(choice, str) for choice in typing.get_args(hint)):
+        return "str"
     raise TypeError(f"parameter {name!r}: type {hint} must be float, int, bool, str, a tuple of one of them, or | None")
 
 

@@ -45,6 +45,19 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
+class Round:
+    """More dichotomies for a plan whose own are trained: the plan with both, and who counts in the new ones.
+
+    `importance` is (n, n_new): how much each example counts in each new dichotomy, 0 to leave it out; without it all
+    count. The sides keep their labels: a round says which of their examples a machine should learn from, in a filter
+    tree those whose label won below.
+    """
+
+    plan: Plan
+    importance: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Geometry:
     """The labels as seen by a kernel: how many examples each has, how far apart and how wide they lie.
 

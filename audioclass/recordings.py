@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from audioclass.errors import AudioFileError
@@ -16,8 +16,6 @@ SUFFIXES = frozenset(
 )
 
 ABSENT, FOLDER = "no such file", "a folder"
-
-Progress = Callable[[float, float | None], None]  # seconds done, seconds in all where they are declared
 
 
 def is_recording(name: str | Path) -> bool:

@@ -12,7 +12,10 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from audioclass.errors import UsageError
+from audioclass.parameters import make, parse_assignments, parse_component
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -32,8 +35,12 @@ def silent(stage: str, done: float, total: float | None) -> None:
 class Executor(Protocol):
     """Where independent items of work are done: here, in processes, or on other machines.
 
-    Work and items must survive pickling; an item is done on one thread.
+    Work and items must survive pickling unless it `shares_memory`; an item is done on one thread.
     """
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether work is done in this process, so that it can tell of its progress."""
 
     def map(self, work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
         """What the work gives for each item, in the order of the items."""
@@ -47,6 +54,8 @@ class Executor(Protocol):
 @dataclass(frozen=True)
 class SerialExecutor:
     """One item after the other, in this process."""
+
+    shares_memory: ClassVar[bool] = True
 
     def map(self, work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
         """In order, each when it is asked for."""
@@ -64,9 +73,12 @@ class ProcessExecutor:
     """Several processes of this machine, or whatever joblib's backend names, such as Dask."""
 
     processes: int
+    shares_memory: ClassVar[bool] = False
 
     def map(self, work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
-        """In order."""
+        """In order; a single item is not worth a process."""
+        if isinstance(items, Sequence) and len(items) < 2:
+            return (work(item) for item in items)
         return self._generator(work, items, "generator")
 
     def map_unordered(
@@ -101,9 +113,7 @@ class _Numbered:
         return numbered[0], self.work(numbered[1])
 
 
-def _one_by_one(
-    work: Callable[[Item], Done], items: Sequence[Item], crashed: Callable[[Item], Done]
-) -> Iterator[Done]:
+def _one_by_one(work: Callable[[Item], Done], items: Sequence[Item], crashed: Callable[[Item], Done]) -> Iterator[Done]:
     for item in items:
         try:
             with ProcessPoolExecutor(1) as pool:
@@ -127,6 +137,12 @@ class Registry(Protocol):
     def make(self, kind: str, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
         """The component of a name with these parameters."""
 
+    def names(self, kind: str) -> list[str]:
+        """The names of a kind, sorted."""
+
+    def kind(self, kind: str, name: str) -> str:
+        """The kind of a name: an option that chooses among several kinds looks them up together."""
+
     def origin(self, kind: str, name: str) -> str:
         """The distribution of a name and its version."""
 
@@ -143,6 +159,20 @@ class Run:
     cache: Path | None = None
     progress: Progress = silent
     seed: int = 0
+
+    def component(self, kind: str, stated: Any) -> Any:
+        """A component from its name, from `name:parameter=value,…`, from a table with its name, or as it is."""
+        if isinstance(stated, str):
+            name, assignments = parse_component(stated)
+            cls = self.registry.load(kind, name)
+            return make(cls, parse_assignments(cls, assignments))
+        if isinstance(stated, Mapping):
+            if not isinstance(stated.get("name"), str):
+                raise UsageError(f"{kind} {dict(stated)!r} must have a name")
+            return self.registry.make(kind, stated["name"], {k: v for k, v in stated.items() if k != "name"})
+        if isinstance(stated, type) or not hasattr(stated, "name"):
+            raise UsageError(f"{kind}={stated!r} must be a name or a {kind}, not a {type(stated).__name__}")
+        return stated
 
     def telling(self, prefix: str) -> Run:
         """The same run, whose stages are told with a prefix: a part of something larger."""

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import bench
 import numpy as np
+from audioclass.engine.config import Choices
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import SVC
@@ -28,7 +29,6 @@ from audioclass.classifier.bank import Bank
 from audioclass.classifier.grouped_distance import GroupedDistance
 from audioclass.classifier.normalisation import RankNormalisation
 from audioclass.engine import extract_many, load_recipe
-from audioclass.engine.config import Choices
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager

@@ -40,7 +40,7 @@ def fold_accuracy(X, y, groups, test: np.ndarray) -> float:
     normalisation = RankNormalisation.fit(X[~test])
     known, new = normalisation.apply(X[~test]), normalisation.apply(X[test])
     distance = GroupedDistance.fit(known, groups)
-    K, K_new = (np.exp(-GAMMA * distance.between(rows, known)) for rows in (known, new))
+    K, K_new = (np.exp(-GAMMA * D) for D in (distance.between(known), distance.between(new, known)))
     labels = np.unique(y)
     scores = [SVC(kernel="precomputed", C=C).fit(K, y[~test] == label).decision_function(K_new) for label in labels]
     return float(np.mean(labels[np.argmax(scores, axis=0)] == y[test]))

@@ -25,6 +25,8 @@ from pathlib import Path
 
 import bench
 import numpy as np
+from audioclass.training.error_factor import joachims_error_factor
+from audioclass.training.selection import Selected, Selection, select
 from machines import split_of
 from recipes import features_of
 from sklearn.model_selection import GridSearchCV
@@ -41,10 +43,8 @@ from audioclass.problems import Dichotomy
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
 from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.error_factor import joachims_error_factor
 from audioclass.training.examples import Examples, FitOptions
 from audioclass.training.folds import fold_count, grouped_folds
-from audioclass.training.selection import Selected, Selection, select
 from audioclass.training.train import Method, assemble, plan_of
 
 MANAGER = plugin_manager(installed=False)

@@ -114,7 +114,7 @@ def test_a_clone_trains_the_same(blobs):
         ({"kernel": "gaussian:sigma=-1"}, "sigma=-1.0 must be positive"),
         ({"kernel": "gaussian:breadth=1"}, "unknown parameter of gaussian 'breadth'"),
         ({"C": -1.0}, "C=-1.0 must be positive"),
-        ({"trainer": 3}, "trainer=3 must be a name or a Trainer"),
+        ({"trainer": 3}, "trainer=3 must be a name or a trainer"),
         ({"normalisation": "ranks"}, "unknown normalisation 'ranks'; did you mean 'rank'"),
         ({"folds": 1}, "folds=1 must be at least 2"),
     ],

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import signals
 import soundfile
+from runs import config, run
 
-from audioclass.engine.config import Choices
-from audioclass.engine.training import Setup, Trained, train
+from audioclass.engine.training import Trained, train
 
 RECIPE = """
 summary = "A few descriptors, half-second windows."
@@ -57,11 +57,11 @@ def write_recipe(folder: Path) -> str:
     return str(path)
 
 
-def train_small(folder: Path, **choices) -> Trained:
+def train_small(folder: Path, seed: int = 0, **choices) -> Trained:
     """A model of the corpus, made in the folder; kernels are fixed unless they are chosen."""
     corpus = write_corpus(folder / "corpus") if not (folder / "corpus").exists() else folder / "corpus"
-    setup = Setup.of(write_recipe(folder), Choices(**{"criterion": "fixed", **choices}))
-    return train(corpus, setup=setup, name="small", cache=folder / "cache")
+    options = {"recipe": write_recipe(folder), "criterion": "fixed", **choices}
+    return train(corpus, config=config(**options), name="small", run=run(folder / "cache", seed=seed))
 
 
 def mixture(order: tuple[str, ...] = ("tone", "noise", "clicks", "tone"), seconds: float = 3.0) -> np.ndarray:

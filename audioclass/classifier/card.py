@@ -7,6 +7,8 @@ from typing import Any
 
 from audioclass.classifier.model import Model
 
+SPLITS = {"grouped": "held out by group", "random_split": "random split", "naive": "random split"}
+
 
 def card_of(model: Model, remarks: str = "") -> str:
     """A card that a person reads; `remarks` are put after the figures."""
@@ -24,18 +26,19 @@ def _figures(model: Model) -> str:
     rows = list(_report_rows(report))
     if not rows:
         return ""
-    head = "| judged | accuracy | log-loss | calibration error |\n| --- | --- | --- | --- |"
+    head = "| split | accuracy | log-loss | expected calibration error |\n| --- | --- | --- | --- |"
     meaning = (
-        "Groups (recordings, speakers) that were held out of training; *naive* is what a split that leaks would claim."
+        "Groups (recordings, speakers) were held out of training; a random split, which leaks groups, is shown for"
+        " comparison."
     )
     return "\n".join(["## How well", "", meaning, "", head, *rows])
 
 
 def _report_rows(report: Mapping[str, Any]) -> Iterator[str]:
-    for way, views in report.items():
+    for split, views in report.items():
         for unit, values in (views or {}).items():
             cells = " | ".join(f"{values[name]:.3f}" for name in ("accuracy", "log_loss", "calibration_error"))
-            yield f"| {way}, per {unit} | {cells} |"
+            yield f"| {SPLITS.get(split, split)}, per {unit} | {cells} |"
 
 
 def _data(model: Model) -> str:
@@ -57,7 +60,7 @@ def _method(model: Model) -> str:
     return (
         f"## How\n\nStrategy `{classifier.strategy.name}` with {classifier.n_machines} machines over"
         f" {classifier.n_support} rows; recipe `{recipe.name}`, {len(recipe.columns)} features, windows of"
-        f" {recipe.window:g} s every {recipe.window_hop:g} s.\n\nPieces of {', '.join(others) or 'audioclass'};"
+        f" {recipe.window:g} s every {recipe.window_hop:g} s.\n\nComponents of {', '.join(others) or 'audioclass'};"
         f" made with {versions or 'unknown versions'}."
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audioclass.kernels.statistics import squared_distance
+from audioclass.kernels.statistics import pairwise, squared_distance
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,6 @@ class GroupedDistance:
         """Columns scaled, so that any kernel on distances weighs the groups alike."""
         return X * self.factors.astype(X.dtype, copy=False)
 
-    def between(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """(len(X), len(Y)) distances; exactly 0 on the diagonal where Y is X."""
-        scaled = self.apply(X)
-        return squared_distance(scaled, scaled if Y is X else self.apply(Y))
+    def between(self, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
+        """(len(X), len(Y)) distances; of X with itself, exactly 0 on the diagonal, where Y is left out."""
+        return pairwise(squared_distance, self.apply(X), None if Y is None else self.apply(Y))

@@ -1,4 +1,4 @@
-"""Models from files: components made by name, every member checked against the others, the golden vectors recomputed.
+"""Models from files: components made by name, members checked against one another, golden vectors recomputed.
 
 Keys and members of first names that are not known are ignored, those of groups that are read as a whole are refused:
 see `saving` for when the schema is raised.
@@ -6,8 +6,8 @@ see `saving` for when the schema is raised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +24,17 @@ from audioclass.classifier.saving import FORMAT, SCHEMA, Noted
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import recipe_of
 from audioclass.problems import Dichotomy, FeatureMachine, Plan
+from audioclass.run import Registry
 from audioclass.taxonomy import Taxonomy
 
 
-@dataclass(frozen=True)
-class Maker:
-    """How names become components: `make(kind, name, parameters)`; `origin(kind, name)`: a distribution and version."""
-
-    make: Callable[[str, str, Mapping[str, Any]], Any]
-    origin: Callable[[str, str], str]
-
-
-def load_model(path: Path, maker: Maker, *, verify: bool = True) -> Model:
+def load_model(path: Path, registry: Registry, *, verify: bool = True) -> Model:
     """Read a model; its golden posteriors are recomputed unless told not to, and drift beyond tolerance is refused."""
     manifest, arrays = read_archive(path)
     with naming(path):
         _check_format(manifest)
-        _check_components(manifest, maker)
-        model = _model(manifest, arrays, maker)
+        _check_components(manifest, registry)
+        model = _model(manifest, arrays, registry)
         drift = model.drift() if verify else 0.0
         if not drift <= TOLERANCE:
             raise ModelError(
@@ -61,26 +54,26 @@ def _check_format(manifest: Mapping[str, Any]) -> None:
         raise ModelError(f"schema {str(schema)[:9]} is newer than {SCHEMA}, the latest read; pip install -U audioclass")
 
 
-def _check_components(manifest: Mapping[str, Any], maker: Maker) -> None:
+def _check_components(manifest: Mapping[str, Any], registry: Registry) -> None:
     """Name what is missing together with the distribution that brings it."""
     for component in manifest["about"].get("pieces", []):
         kind, name = str(component["kind"]), str(component["name"])
         try:
-            maker.origin(kind, name)
+            registry.origin(kind, name)
         except AudioclassError as error:
             origin = str(component["distribution"])
             raise ModelError(f"needs the {kind} {name!r} of {origin}; pip install {origin.split()[0]}") from error
 
 
-def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker: Maker) -> Model:
+def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Model:
     labels = tuple(_text(label) for label in manifest["labels"])
     taxonomy = Taxonomy.of_paths([[_text(name) for name in path] for path in manifest["paths"]])
     taxonomy.check_labels(labels)
     table = dict(manifest["recipe"])
-    recipe = recipe_of(_text(table.pop("name")), table, maker.make, maker.origin)
+    recipe = recipe_of(_text(table.pop("name")), table, registry.make, registry.origin)
     preprocessing = _preprocessing(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
     golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
-    classifier = _classifier(manifest, arrays, maker, labels)
+    classifier = _classifier(manifest, arrays, registry, labels)
     memory = _memory(_under(arrays, "memory/"), classifier)
     name, about, inverse_temperature = _text(manifest["name"]), manifest["about"], _sharpness(manifest["sharpness"])
     model = Model(name, recipe, preprocessing, classifier, taxonomy, golden, about, memory, inverse_temperature)
@@ -96,26 +89,26 @@ def _preprocessing(normalisation: str, arrays: Mapping[str, np.ndarray]) -> Prep
 
 
 def _classifier(
-    manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker: Maker, labels: tuple[str, ...]
+    manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry, labels: tuple[str, ...]
 ) -> Classifier:
     counts = np.array([_count(count) for count in manifest["counts"]])
-    machines = _machines(manifest, arrays, maker)
+    machines = _machines(manifest, arrays, registry)
     plan = _plan(manifest["plan"], len(labels))
     evaluates_itself = plan is not None and not isinstance(machines, Bank)
     return Classifier(
         labels,
-        _component(maker, "strategy", manifest["strategy"]),
+        _component(registry, "strategy", manifest["strategy"]),
         machines,
         counts,
         plan,
-        _component(maker, "trainer", manifest["trainer"]) if evaluates_itself else Noted(manifest["trainer"]),
-        _component(maker, "calibrator", manifest["calibrator"]),
+        _component(registry, "trainer", manifest["trainer"]) if evaluates_itself else Noted(manifest["trainer"]),
+        _component(registry, "calibrator", manifest["calibrator"]),
         tuple(manifest["calibrations"]),
         manifest["fitted"],
     )
 
 
-def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], maker: Maker) -> Machines:
+def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Machines:
     if "bank/rows" not in arrays:
         numbers = sorted({int(name.split("/")[1]) for name in arrays if name.startswith("machines/")})
         return tuple(FeatureMachine(_under(arrays, f"machines/{number}/")) for number in numbers)
@@ -123,7 +116,7 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], mak
     for number, said in enumerate(manifest["kernels"]):
         members = _under(arrays, f"bank/{number}/")
         _check_members(f"bank/{number}", members, _names(KernelPart) - {"kernel"})
-        parts.append(KernelPart(_component(maker, "kernel", said), **members))
+        parts.append(KernelPart(_component(registry, "kernel", said), **members))
     bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.machines) for part in parts))
     _check_bank(bank)
     return bank
@@ -184,8 +177,8 @@ def _plan(said: Mapping[str, Any] | None, n_labels: int) -> Plan | None:
     return Plan(n_labels, tuple(Dichotomy(*both) for both in sides), dict(said["structure"]))
 
 
-def _component(maker: Maker, kind: str, said: Mapping[str, Any] | None) -> Any:
-    return None if said is None else maker.make(kind, _text(said["name"]), said["parameters"])
+def _component(registry: Registry, kind: str, said: Mapping[str, Any] | None) -> Any:
+    return None if said is None else registry.make(kind, _text(said["name"]), said["parameters"])
 
 
 def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

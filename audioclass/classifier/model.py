@@ -37,8 +37,8 @@ class Memory:
 class Model:
     """Everything learnt; its arrays are in single precision, so that it is the same before and after a file.
 
-    `about` holds plain values: provenance, the out-of-fold report, the components and where they come from. `inverse_temperature` is
-    how far the windows of a clip are independent witnesses, see `combine`.
+    `about` holds plain values: provenance, the out-of-fold report, the components and where they come from.
+    `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`.
     """
 
     name: str

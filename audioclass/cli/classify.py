@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from audioclass.contracts import LabelFormat
     from audioclass.engine.batches import Ledger, Outcome
     from audioclass.engine.streaming import SegmentationOptions
+    from audioclass.run import Run
 
 EXAMPLES = screen.examples(
     "audioclass classify talk.wav",
@@ -76,15 +77,18 @@ def classify(
     """Say what is heard when: segments with their label, probability and the runner-up.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
-    its reason and costs only itself; the exit code is then 1. Formats that cannot carry probabilities leave them out:
+    its reason and skipped; the exit code is then 1. Formats that cannot carry probabilities leave them out:
     audacity, dcase, elan, srt, textgrid and webvtt.
     """
+    from audioclass.engine.runs import make_run
     from audioclass.engine.streaming import SegmentationOptions
+    from audioclass.run import executor_for
 
-    reading = SegmentationOptions(smooth, min_duration, threshold, windows)
+    run = make_run(executor=executor_for(jobs))
+    options = SegmentationOptions(run.component("smoother", smooth), min_duration, threshold, windows)
     if follow:
         _refuse_with("--follow", {"--format": format, "--output": output, "--report": report, "--resume": resume})
-        _follow(paths, model, reading)
+        _follow(paths, model, options)
         return
     chosen = output_format(format, output)
     for place in (output, report):
@@ -92,9 +96,9 @@ def classify(
             screen.check_place(place)
     if report is not None:
         _refuse_with("--report", {"--resume": resume})
-        _classify_with_report(paths, model, reading, report, chosen, output)
+        _classify_with_report(paths, model, options, report, chosen, output)
     else:
-        _classify_all(paths, model, reading, chosen, output, jobs, resume)
+        _classify_all(paths, model, options, run, chosen, output, resume)
 
 
 def _refuse_with(option: str, others: Mapping[str, object]) -> None:
@@ -106,25 +110,26 @@ def _refuse_with(option: str, others: Mapping[str, object]) -> None:
 def _classify_all(
     paths: Sequence[Path],
     model: str,
-    reading: SegmentationOptions,
+    options: SegmentationOptions,
+    run: Run,
     chosen: LabelFormat | None,
     output: Path | None,
-    jobs: int,
     resume: bool,
 ) -> None:
     from audioclass.engine import batches
-    from audioclass.engine.classifying import loaded
+    from audioclass.engine.models import loaded
 
     files = _recordings(paths)
     if resume and (output is None or str(output) == "-"):
         raise UsageError("--resume needs -o: the ledger stands beside the output")
-    made = loaded(model)
-    reading.stream(made)  # what does not fit is refused before the work
-    ledger = None if output is None or str(output) == "-" else batches.Ledger(output, made, reading, resume=resume)
+    loaded_model = loaded(model)
+    options.stream(loaded_model)  # what does not fit is refused before the work
+    has_ledger = output is not None and str(output) != "-"
+    ledger = batches.Ledger(output, loaded_model, options, resume=resume) if output and has_ledger else None
     start = time.perf_counter()
-    outcomes = _outcomes(files, model, reading, jobs, ledger, is_lined=chosen is None and not sys.stdout.isatty())
+    outcomes = _outcomes(files, model, options, run, ledger, is_lined=chosen is None and not sys.stdout.isatty())
     if chosen is not None:
-        write_result(chosen, batches.joined(outcomes, made), output)
+        write_result(chosen, batches.joined(outcomes, loaded_model), output)
     elif sys.stdout.isatty():
         show_recordings(outcomes)
     if ledger is not None:
@@ -142,57 +147,63 @@ def _recordings(paths: Sequence[Path]) -> list[Path]:
 
 
 def _outcomes(
-    files: Sequence[Path], model: str, reading: SegmentationOptions, jobs: int, ledger: Ledger | None, *, is_lined: bool
+    files: Sequence[Path],
+    model: str,
+    options: SegmentationOptions,
+    run: Run,
+    ledger: Ledger | None,
+    *,
+    is_lined: bool,
 ) -> list[Outcome]:
     """What became of each file, in their order; what is printed as a line is kept no longer."""
-    import os
+    from dataclasses import replace
 
     from audioclass.engine.batches import classify_many
 
     done: dict[Path, Outcome] = {}
     lines = InOrder(files) if is_lined else None
-    with screen.progress(len(files)) as show:
-        options = {"jobs": jobs or os.cpu_count() or 1, "ledger": ledger, "progress": show.inside}
-        for outcome in classify_many(files, model, reading, **options):
+    with screen.progress() as progress:
+        for outcome in classify_many(files, model, options, replace(run, progress=progress), ledger):
             done[outcome.path] = outcome
-            show.advance(outcome.path.name)
+            progress("recordings", len(done), len(files))
             if lines is not None:
                 lines.take(outcome)
                 done[outcome.path] = outcome.without_result()
     return [done[file] for file in files]
 
 
-def _follow(paths: Sequence[Path], model: str, reading: SegmentationOptions) -> None:
+def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions) -> None:
     """Lines of a live stream, each flushed as soon as its segment is final."""
     from audioclass.audio.blocks import read_blocks
-    from audioclass.engine.classifying import loaded
-    from audioclass.engine.streaming import SHORT_BLOCK, lag, listen
+    from audioclass.engine.models import loaded
+    from audioclass.engine.streaming import SHORT_BLOCK, classify_stream
     from audioclass.segmentation.results import result_of
 
     if [str(path) for path in paths] != ["-"]:
         raise UsageError("--follow reads a stream: give - as the path")
-    made = loaded(model)
-    recipe, behind = made.recipe, lag(made, reading)
-    said = f"at most {behind:.0f} s after their end" if behind < float("inf") else "when the stream ends"
-    screen.note(f"segments are final {said}")
+    loaded_model = loaded(model)
+    recipe, lag = loaded_model.recipe, options.lag(loaded_model)
+    when = f"at most {lag:.0f} s after their end" if lag < float("inf") else "when the stream ends"
+    screen.note(f"segments are final {when}")
     print_head()
     sys.stdout.flush()
     blocks = read_blocks("-", recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
-    for classified in listen(blocks, made, reading):
-        print_lines(result_of([("-", classified)], made.labels, made.taxonomy))
+    for segment in classify_stream(blocks, loaded_model, options):
+        print_lines(result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy))
         sys.stdout.flush()
 
 
 def _classify_with_report(
     paths: Sequence[Path],
     model: str,
-    reading: SegmentationOptions,
+    options: SegmentationOptions,
     report: Path,
     chosen: LabelFormat | None,
     output: Path | None,
 ) -> None:
     from audioclass.engine.batches import Outcome
-    from audioclass.engine.classifying import classify_recording, loaded
+    from audioclass.engine.classifying import classify_recording
+    from audioclass.engine.models import loaded
     from audioclass.recordings import regular
     from audioclass.reports.audio import audio_address
     from audioclass.reports.recording import recording_page
@@ -201,18 +212,19 @@ def _classify_with_report(
     file, *others = _recordings(paths)
     if others or str(file) == "-":
         raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
-    with screen.progress(1) as show:
-        heard = classify_recording(regular(file), loaded(model), reading, progress=show.inside, for_page=True)
+    with screen.progress() as progress:
+        classified = classify_recording(regular(file), loaded(model), options, progress, for_page=True)
+    result = classified.result
     address = audio_address(file, report.resolve())
-    title = f"{file.name}: {', '.join(sorted({s.label for s in heard.result.segments}))}"
-    atomic_write(report, recording_page(heard.result, heard.windows, heard.envelope, audio=address, title=title))
-    outcome = Outcome(file, heard.result, seconds=heard.seconds)
+    title = f"{file.name}: {', '.join(sorted({s.label for s in result.segments}))}"
+    atomic_write(report, recording_page(result, classified.windows, classified.envelope, audio=address, title=title))
+    outcome = Outcome(file, result, seconds=classified.seconds)
     if chosen is not None:
-        write_result(chosen, heard.result, output)
+        write_result(chosen, result, output)
     elif sys.stdout.isatty():
         show_recordings([outcome])
     else:
         print_head()
-        print_lines(heard.result)
+        print_lines(result)
     screen.note(f"{report}: written")
-    finish([outcome], heard.seconds_taken)
+    finish([outcome], classified.seconds_taken)

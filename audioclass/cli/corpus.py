@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Jobs, Json
+from audioclass.run import Progress, executor_for
 
 if TYPE_CHECKING:
     from audioclass.curation.balance import Amount, Balance
@@ -68,15 +68,15 @@ def check(
 
     layout, corpus = _read(path, reader, settings)
     files = recordings_of(corpus)
-    with screen.progress(len(files)) as show:
-        inspections = _in_order(files, inspect_recordings(files, _processes(jobs), show.inside), show)
+    with screen.progress() as progress:
+        inspections = _in_order(files, inspect_recordings(files, executor_for(jobs), progress), progress)
     findings = check_corpus(corpus, inspections, folds)
     if json:
         screen.out_json(_check_as_plain(path, layout, corpus, inspections, findings))
     else:
         _print_findings(findings)
     n_wrong = sum(finding.is_wrong for finding in findings)
-    screen.note(f"{_found(path, layout, corpus)}; wrong {n_wrong}, to know {len(findings) - n_wrong}")
+    screen.note(f"{_found(path, layout, corpus)}; {n_wrong} errors, {len(findings) - n_wrong} notes")
     raise typer.Exit(1 if n_wrong else 0)
 
 
@@ -91,8 +91,8 @@ def stats(path: Place, reader: Reader = None, settings: Settings = None, jobs: J
 
     layout, corpus = _read(path, reader, settings)
     files = recordings_of(corpus)
-    with screen.progress(len(files)) as show:
-        measured = _in_order(files, measure_recordings(files, _processes(jobs)), show)
+    with screen.progress() as progress:
+        measured = _in_order(files, measure_recordings(files, executor_for(jobs)), progress)
     balance = corpus_balance(corpus, {file: one.seconds for file, one in measured.items()})
     failed = [one for one in measured.values() if one.reason]
     if json:
@@ -149,18 +149,12 @@ def _read(path: Path, reader: str | None, settings: Sequence[str] | None) -> tup
     return chosen.name, read_corpus(path, [chosen])
 
 
-def _processes(jobs: int) -> int:
-    return jobs or os.cpu_count() or 1
-
-
-def _in_order(
-    files: Sequence[Path], done: Iterable[Inspection], show: screen.ProgressDisplay
-) -> dict[Path, Inspection]:
-    found = {}
+def _in_order(files: Sequence[Path], done: Iterable[Inspection], progress: Progress) -> dict[Path, Inspection]:
+    inspections: dict[Path, Inspection] = {}
     for inspection in done:
-        found[inspection.path] = inspection
-        show.advance(inspection.path.name)
-    return {file: found[file] for file in files}
+        inspections[inspection.path] = inspection
+        progress("recordings", len(inspections), len(files))
+    return {file: inspections[file] for file in files}
 
 
 def _write_manifest(corpus: Corpus, output: Path) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from audioclass.cli import screen
 from audioclass.cli.figures import show_comparison, show_evaluation
-from audioclass.cli.options import Gathering, Json, Learning, Method, grouped
+from audioclass.cli.options import ComparisonOptions, CorpusOptions, EvaluationOptions, Json, grouped
 from audioclass.errors import AudioclassError, UsageError
 
 if TYPE_CHECKING:
-    from audioclass.engine.evaluating import Judged
+    from audioclass.engine.evaluating import Evaluated
     from audioclass.evaluation.comparison import Comparison
     from audioclass.evaluation.evaluation import Evaluation
+    from audioclass.run import Progress
 
 EXAMPLES = screen.examples(
     "audioclass evaluate birds.audioclass test/ --report birds.html",
@@ -27,7 +28,7 @@ COMPARE_EXAMPLES = screen.examples(
     "audioclass compare corpus/ --with hybrid_dendrogram --with one_vs_one --with one_vs_rest",
     "audioclass compare test/ --with old.audioclass --with new.audioclass --report compare.html",
 )
-TRAINED_ALREADY = "cannot be given with a model: it is judged as it is"
+TRAINED_ALREADY = "cannot be given with a model: it is evaluated as it is"
 Folds = Annotated[
     str,
     typer.Option("--folds", help="`auto`: those of the corpus, else five; `groups`: leave one group out; or a number."),
@@ -47,8 +48,8 @@ def evaluate(
         list[Path],
         typer.Argument(metavar="[MODEL] CORPUS", help="A model and a corpus, or a corpus to train on by folds."),
     ],
-    learning: Learning,
-    gathering: Gathering,
+    training: EvaluationOptions,
+    gathering: CorpusOptions,
     folds: Folds = "auto",
     report: Report = None,
     min_accuracy: Annotated[
@@ -67,19 +68,19 @@ def evaluate(
     """
     if report is not None:
         screen.check_place(report)
-    with screen.stages() as progress:
-        judged = _judge(paths, learning, folds, {"progress": progress, **gathering.options})
-    evaluation = judged.evaluation()
+    with screen.progress() as progress:
+        evaluated = _evaluate(paths, training, folds, gathering, progress)
+    evaluation = evaluated.evaluation()
     if json:
-        screen.out_json(evaluation.to_plain() | _costs(judged))
+        screen.out_json(evaluation.to_plain() | _costs(evaluated))
     else:
         show_evaluation(evaluation)
     if report is not None:
-        _write_report(report, evaluation, judged, paths)
-    for _, reason in judged.labelled.failures:
+        _write_report(report, evaluation, evaluated, paths)
+    for _, reason in evaluated.dataset.failures:
         screen.note(reason)
     _gate(evaluation, min_accuracy, max_ece)
-    raise typer.Exit(1 if judged.labelled.failures else 0)
+    raise typer.Exit(1 if evaluated.dataset.failures else 0)
 
 
 @grouped
@@ -93,8 +94,8 @@ def compare(
             help="A strategy (`NAME` or `NAME:parameter=value`) or a model file; again for more.",
         ),
     ],
-    method: Method,
-    gathering: Gathering,
+    training: ComparisonOptions,
+    gathering: CorpusOptions,
     folds: Folds = "auto",
     report: Report = None,
     json: Json = False,
@@ -107,22 +108,21 @@ def compare(
     are_models = [name.endswith(SUFFIX) for name in systems]
     if any(are_models) != all(are_models):
         raise UsageError("strategies and model files cannot be compared with one another; give only one sort")
-    with screen.stages() as progress:
-        options = {"progress": progress, **gathering.options}
+    with screen.progress() as progress:
         if all(are_models):
-            method.refuse(TRAINED_ALREADY)
-            found = _compare_models(corpus, systems, options)
+            training.refuse(TRAINED_ALREADY)
+            comparison = _compare_models(corpus, systems, gathering, progress)
         else:
-            found = _compare_strategies(corpus, systems, method, folds, options)
-    screen.out_json(found.to_plain()) if json else show_comparison(found)
+            comparison = _compare_strategies(corpus, systems, training, folds, gathering, progress)
+    screen.out_json(comparison.to_plain()) if json else show_comparison(comparison)
     if report is not None:
         from audioclass.reports.comparison import write_comparison
 
-        write_comparison(report, found, title=f"Comparison on {corpus.name}")
+        write_comparison(report, comparison, title=f"Comparison on {corpus.name}")
         screen.note(f"{report}: written")
 
 
-def _compare_models(corpus: Path, files: list[str], options: dict[str, Any]) -> Comparison:
+def _compare_models(corpus: Path, files: list[str], gathering: CorpusOptions, progress: Progress) -> Comparison:
     from audioclass.engine import comparing
     from audioclass.engine.models import load_model
 
@@ -130,58 +130,68 @@ def _compare_models(corpus: Path, files: list[str], options: dict[str, Any]) -> 
     names = names if len(set(names)) == len(names) else files
     comparing.check_several(names)
     models = {name: load_model(file) for name, file in zip(names, files, strict=True)}
-    return comparing.compare_models(corpus, models, **options)
+    return comparing.compare_models(corpus, models, reader=gathering.reader, run=gathering.run(progress))
 
 
 def _compare_strategies(
-    corpus: Path, strategies: list[str], method: Method, folds: str, options: dict[str, Any]
+    corpus: Path,
+    strategies: list[str],
+    training: ComparisonOptions,
+    folds: str,
+    gathering: CorpusOptions,
+    progress: Progress,
 ) -> Comparison:
     from audioclass.engine import comparing
 
     comparing.check_several(strategies)
-    setups = {strategy: method.setup(strategy=strategy) for strategy in strategies}
-    return comparing.compare_setups(corpus, setups, folds=folds, taxonomy=method.tree(), **options)
+    stated = training.beside(corpus)
+    run = gathering.run(progress, stated.seed)
+    configs = {strategy: stated.config(run, strategy=strategy) for strategy in strategies}
+    return comparing.compare_configs(corpus, configs, folds=folds, reader=gathering.reader, run=run)
 
 
-def _judge(paths: list[Path], learning: Learning, folds: str, options: dict[str, Any]) -> Judged:
+def _evaluate(
+    paths: list[Path], training: EvaluationOptions, folds: str, gathering: CorpusOptions, progress: Progress
+) -> Evaluated:
     from audioclass.engine import evaluating
     from audioclass.engine.models import load_model
 
     if len(paths) == 1:
-        return evaluating.cross_validate(
-            paths[0], setup=learning.setup(), folds=folds, taxonomy=learning.tree(), **options
-        )
+        stated = training.beside(paths[0])
+        run = gathering.run(progress, stated.seed)
+        config = stated.config(run)
+        return evaluating.cross_validate(paths[0], config=config, folds=folds, reader=gathering.reader, run=run)
     if len(paths) > 2:
         raise UsageError(f"{len(paths)} paths; give a model and a corpus, or a corpus alone")
-    learning.refuse(TRAINED_ALREADY)
+    training.refuse(TRAINED_ALREADY)
     if folds != "auto":
         raise UsageError(f"--folds {TRAINED_ALREADY}")
     model = load_model(str(paths[0]))
-    judged = evaluating.evaluate_model(model, paths[1], **options)
-    if evaluating.was_trained_on(model, judged.labelled):
+    evaluated = evaluating.evaluate_model(model, paths[1], reader=gathering.reader, run=gathering.run(progress))
+    if evaluating.was_trained_on(model, evaluated.dataset):
         screen.warn(f"{paths[0]} was trained on this very corpus: these figures say nothing about new recordings")
-    return judged
+    return evaluated
 
 
-def _costs(judged: Judged) -> dict[str, float]:
+def _costs(evaluated: Evaluated) -> dict[str, float]:
     names = ("train_seconds", "predict_seconds", "machines", "support_rows")
-    return {name: float(getattr(judged, name)) for name in names}
+    return {name: float(getattr(evaluated, name)) for name in names}
 
 
-def _write_report(path: Path, evaluation: Evaluation, judged: Judged, paths: list[Path]) -> None:
+def _write_report(path: Path, evaluation: Evaluation, evaluated: Evaluated, paths: list[Path]) -> None:
     from audioclass.reports.evaluation import write_evaluation
     from audioclass.reports.players import relative_link
 
     def link(clip: str) -> str:
         return relative_link(Path(clip.partition("#t=")[0]), path.resolve())
 
-    notes = {"corpus": str(paths[-1]), "recordings": str(len(set(judged.labelled.clip_names)))}
+    notes = {"corpus": str(paths[-1]), "recordings": str(len(set(evaluated.dataset.clip_names)))}
     if len(paths) == 2:
         notes["model"] = str(paths[0])
-    elif judged.tree:
+    elif evaluated.tree:
         notes["tree"] = "as it was learnt without the first fold"
     title = f"Evaluation on {paths[-1].resolve().name}"
-    write_evaluation(path, evaluation, title=title, notes=notes, drawing=_drawing(judged.tree), audio=link)
+    write_evaluation(path, evaluation, title=title, notes=notes, drawing=_drawing(evaluated.tree), audio=link)
     screen.note(f"{path}: written")
 
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Json
+from audioclass.cli.options import Cache, Jobs, Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from audioclass.engine.features import Extraction
     from audioclass.extraction.batch import Extracted
     from audioclass.extraction.recipe import Recipe
+    from audioclass.run import Progress
 
 
 def extract(
@@ -28,32 +30,36 @@ def extract(
         Path | None,
         typer.Option("--output", "-o", help="Write the table here: .csv, .npz or .parquet; - for CSV here."),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", help="How many processes; 0 for one a core.")] = 1,
-    cache: Annotated[
-        Path | None, typer.Option("--cache", envvar="AUDIOCLASS_CACHE", help="Where results are kept.")
-    ] = None,
+    jobs: Jobs = 1,
+    cache: Cache = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing, look nothing up.")] = False,
     json: Json = False,
 ) -> None:
     """Turn recordings into a table of features.
 
-    One row for each window of each recording. A recording that cannot be read is listed with its reason and costs only
-    itself; the exit code is then 1. What was computed before is not computed again.
+    One row for each window of each recording. A recording that cannot be read is listed with its reason and
+    skipped; the exit code is then 1. What was computed before is not computed again.
     """
-    from audioclass.engine import extract_many, load_recipe
+    from audioclass.engine.features import extract_many
+    from audioclass.engine.runs import KEEP_NOTHING, make_run
+    from audioclass.extraction.recipes import load_recipe
     from audioclass.extraction.tables import table_writer
+    from audioclass.run import executor_for
 
-    made = load_recipe(recipe)
-    if output is not None and str(output) != "-":
-        table_writer(output)  # a wrong suffix is found before the work
-    start = time.perf_counter()
-    with extract_many(paths, made, jobs=jobs, cache=False if no_cache else cache) as (files, outcomes):
-        done = _collect(files, outcomes)
-        _write(output, done, made)
+    with screen.progress() as progress:
+        where = KEEP_NOTHING if no_cache else cache
+        run = make_run(executor=executor_for(jobs), cache=where, progress=progress)
+        loaded = load_recipe(recipe, run.registry)
+        if output is not None and str(output) != "-":
+            table_writer(output)  # a wrong suffix is found before the work
+        start = time.perf_counter()
+        with extract_many(paths, loaded, run) as extraction:
+            done = _collect(extraction, progress)
+            _write(output, done, loaded)
     failed = [outcome for outcome in done if outcome.cached is None]
     seconds = time.perf_counter() - start
     if json:
-        screen.out_json(_as_plain(done, made, seconds))
+        screen.out_json(_as_plain(done, loaded, seconds))
     elif output is None:
         _print_files(done)
     for outcome in failed:
@@ -67,10 +73,13 @@ def recipes(
     json: Json = False,
 ) -> None:
     """List the recipes, or show one."""
-    from audioclass.engine import load_recipe, recipe_text, shipped_recipes
+    from audioclass.engine.runs import make_run
+    from audioclass.extraction.recipes import load_recipe, recipe_text, shipped_recipes
 
     if name is not None:
-        screen.out_json(load_recipe(name).plain()) if json else screen.out(recipe_text(name).rstrip())
+        screen.out_json(load_recipe(name, make_run().registry).plain()) if json else screen.out(
+            recipe_text(name).rstrip()
+        )
         return
     tables = shipped_recipes()
     if json:
@@ -80,14 +89,13 @@ def recipes(
     screen.table(("name", "rate", "window", "what it is for"), rows)
 
 
-def _collect(files: Sequence[Path], outcomes: Any) -> list[Extracted]:
-    """Every outcome, in the order of the files, with progress on a terminal."""
-    with screen.progress(len(files)) as show:
-        done = {}
-        for outcome in outcomes(show.inside):
-            done[outcome.path] = outcome
-            show.advance(outcome.path.name)
-    return [done[path] for path in files]
+def _collect(extraction: Extraction, progress: Progress) -> list[Extracted]:
+    """What became of each recording, in the order of the files, with progress on a terminal."""
+    done: dict[Path, Extracted] = {}
+    for extracted in extraction:
+        done[extracted.path] = extracted
+        progress("recordings", len(done), len(extraction.recordings))
+    return [done[path] for path in extraction.recordings]
 
 
 def _write(output: Path | None, done: Sequence[Extracted], recipe: Recipe) -> None:
@@ -113,8 +121,8 @@ def _print_files(done: Sequence[Extracted]) -> None:
 def _summary(done: Sequence[Extracted], seconds: float) -> str:
     good = [outcome for outcome in done if outcome.cached]
     audio = sum(outcome.cached.seconds for outcome in good)
-    fresh = sum(outcome.cached.seconds for outcome in good if not outcome.was_kept)
-    kept = sum(outcome.was_kept for outcome in good)
+    fresh = sum(outcome.cached.seconds for outcome in good if not outcome.was_cached)
+    kept = sum(outcome.was_cached for outcome in good)
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     before = f" ({kept} kept from before)" if kept else ""
     return f"{len(good)} of {len(done)} recordings{before}, {audio:.0f} s of audio in {seconds:.1f} s{speed}"
@@ -126,7 +134,7 @@ def _as_plain(done: Sequence[Extracted], recipe: Recipe, seconds: float) -> dict
             "file": str(outcome.path),
             "seconds": outcome.cached.seconds if outcome.cached else None,
             "windows": outcome.cached.n_rows if outcome.cached else None,
-            "kept": outcome.was_kept,
+            "kept": outcome.was_cached,
             "reason": outcome.reason or None,
         }
         for outcome in done

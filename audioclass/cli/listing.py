@@ -81,8 +81,8 @@ def finish(outcomes: Sequence[Outcome], seconds: float) -> None:
     failed = [outcome for outcome in outcomes if outcome.reason]
     for outcome in failed:
         screen.note(outcome.reason)
-    fresh = sum(outcome.seconds for outcome in outcomes if not outcome.was_kept)
-    n_resumed = sum(outcome.was_kept for outcome in outcomes)
+    fresh = sum(outcome.seconds for outcome in outcomes if not outcome.was_finished)
+    n_resumed = sum(outcome.was_finished for outcome in outcomes)
     before = f" ({n_resumed} from before)" if n_resumed else ""
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     audio = sum(outcome.seconds for outcome in outcomes)

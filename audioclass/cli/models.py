@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Gathering, Json, grouped
+from audioclass.cli.options import CorpusOptions, Json, grouped
 from audioclass.errors import ModelError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def card(model: ModelPath) -> None:
 def calibrate(
     model: ModelPath,
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="A few labelled recordings of every label.")],
-    gathering: Gathering,
+    gathering: CorpusOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The new model file (MODEL-calibrated.audioclass).")
     ] = None,
@@ -85,10 +85,10 @@ def calibrate(
 
     output = output or Path(f"{Path(model).stem}-calibrated{SUFFIX}")
     screen.check_place(output)
-    with screen.stages() as progress:
-        made = calibrating.calibrate(model, corpus, progress=progress, **gathering.options)
-    save_model(made.model, output)
-    before, after = made.log_loss_before, made.log_loss_after
+    with screen.progress() as progress:
+        calibrated = calibrating.calibrate(model, corpus, reader=gathering.reader, run=gathering.run(progress))
+    save_model(calibrated.model, output)
+    before, after = calibrated.log_loss_before, calibrated.log_loss_after
     if json:
         screen.out_json(
             {"model": str(output), "log_loss_before": before, "log_loss_after": after if after == after else None}

@@ -1,4 +1,4 @@
-"""Options that several commands share, declared once: single ones, and groups of them as small dataclasses."""
+"""Options that several commands share, declared once: single ones, and groups of them as one argument of a command."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ import functools
 import inspect
 import tomllib
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import typer
 
 from audioclass.errors import UsageError, unknown_name
+from audioclass.training.config import OPTIONS, Option
 
 if TYPE_CHECKING:
-    from audioclass.engine.training import Setup
-    from audioclass.taxonomy import Taxonomy
+    from audioclass.run import Progress, Run
+    from audioclass.training.config import TrainingConfig
+
+PROJECT_FILE = "audioclass.toml"
+SEED = "seed"
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=0, help="How many processes; 0 for one a core.")]
@@ -27,165 +31,181 @@ Cache = Annotated[
 ]
 
 
+class OptionGroup:
+    """Some options of a command that reach it as one argument."""
+
+    @classmethod
+    def parameters(cls) -> list[inspect.Parameter]:
+        """One keyword for each option, as Typer reads it."""
+        hints = typing.get_type_hints(cls, include_extras=True)
+        fields = dataclasses.fields(typing.cast("Any", cls))
+        return [_keyword(field.name, hints[field.name], field.default) for field in fields]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """The group from the values of its options."""
+        return cls(**values)
+
+
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with every parameter that is a dataclass replaced by options for its fields."""
+    """The command with every parameter that is a group replaced by the options of the group."""
     hints = typing.get_type_hints(command, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
-    parameters = []
+    groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and issubclass(hint, OptionGroup)}
+    parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
-        given = _fields(groups[name]) if name in groups else [_keyword(parameter, hints[name])]
-        parameters += given
+        single = [_keyword(name, hints[name], parameter.default)]
+        parameters += groups[name].parameters() if name in groups else single
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
-        made = {
-            name: group(**{field.name: given.pop(field.name) for field in dataclasses.fields(group)})
+    def run(**values: Any) -> None:
+        arguments = {
+            name: group.of({each.name: values.pop(each.name) for each in group.parameters()})
             for name, group in groups.items()
         }
-        command(**given, **made)
+        command(**values, **arguments)
 
-    run.__signature__ = inspect.Signature(
-        sorted(parameters, key=lambda one: one.default is not inspect.Parameter.empty)
-    )
+    signature = inspect.Signature(sorted(parameters, key=lambda one: one.default is not inspect.Parameter.empty))
+    vars(run)["__signature__"] = signature
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
 
 
-def _keyword(parameter: inspect.Parameter, hint: Any) -> inspect.Parameter:
-    return parameter.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY)
-
-
-def _fields(group: type) -> list[inspect.Parameter]:
-    hints = typing.get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-        )
-        for field in dataclasses.fields(group)
-    ]
-
-
-def _option(*names: str, **said: Any) -> Any:
-    return typer.Option(*names, show_default=False, **said)
+def _keyword(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
 
 
 @dataclass(frozen=True)
-class Method:
-    """How to train, but for the strategy: names of components, each `NAME` or `NAME:parameter=value,…`.
+class TrainingOptions(OptionGroup):
+    """The options of a training, made from the fields of its configuration; `values` holds those that were stated."""
 
-    A file may hold them too.
-    """
+    values: Mapping[str, Any]
+    config: Path | None = None
+    left_out: ClassVar[Collection[str]] = ()
 
-    recipe: Annotated[
-        str | None, _option("--recipe", help="How recordings become features; see `audioclass recipes` (environment).")
-    ] = None
-    kernel: Annotated[
-        str | None, _option("--kernel", help="Kernel, or several that compete: `a+b` (gaussian_unscaled).")
-    ] = None
-    trainer: Annotated[str | None, _option("--trainer", help="Binary trainer (least_squares).")] = None
-    calibrator: Annotated[str | None, _option("--calibrator", help="Scores to probabilities (platt).")] = None
-    criterion: Annotated[
+    @classmethod
+    def parameters(cls) -> list[inspect.Parameter]:
+        """An option for each field of the configuration, the seed, and the file that may hold them."""
+        seed = typer.Option("--seed", min=0, help="Where all randomness starts (0).", show_default=False)
+        file = typer.Option("--config", help="TOML file with any of these options; the command line wins.")
+        return [
+            *(_training_keyword(option) for option in OPTIONS if option.name not in cls.left_out),
+            _keyword(SEED, Annotated[int | None, seed], None),
+            _keyword("config", Annotated[Path | None, file], None),
+        ]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """What was stated on the command line is known by not being None."""
+        stated = {name: value for name, value in values.items() if value is not None and name != "config"}
+        return cls(stated, values["config"])
+
+    def beside(self, corpus: Path) -> StatedOptions:
+        """What was stated in the project file beside a corpus, in the file of `--config`, and here; the last wins."""
+        stated = StatedOptions()
+        for file in filter(None, [find_project_file(corpus), self.config]):
+            table = read_config(file)
+            stated = stated.updated(table, str(file))
+        return stated.updated(self.values)
+
+    def refuse(self, why: str, *, but: Collection[str] = ()) -> None:
+        """Where nothing is trained by them, options are refused instead of ignored."""
+        table = read_config(self.config) if self.config else {}
+        for name in {**table, **self.values}:
+            if name not in but:
+                flags = {option.name: option.flags[0] for option in OPTIONS}
+                raise UsageError(f"{flags.get(name, f'--{name}')} {why}")
+
+
+class EvaluationOptions(TrainingOptions):
+    """Those of a training that is evaluated on folds, whose number is an option of its own."""
+
+    left_out: ClassVar[Collection[str]] = ("folds",)
+
+
+class ComparisonOptions(TrainingOptions):
+    """Those that all trainings of a comparison share."""
+
+    left_out: ClassVar[Collection[str]] = ("folds", "strategy")
+
+
+@dataclass(frozen=True)
+class StatedOptions:
+    """What a user stated of a training, and the file that each of it stands in."""
+
+    values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    sources: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def updated(self, values: Mapping[str, Any], source: str = "") -> StatedOptions:
+        """With more of it, which wins."""
+        sources = {**self.sources, **dict.fromkeys(values, source)}
+        return StatedOptions({**self.values, **values}, sources)
+
+    @property
+    def seed(self) -> int:
+        """Where all randomness starts."""
+        seed = self.values.get(SEED, 0)
+        if type(seed) is not int or seed < 0:
+            raise UsageError(
+                f"{self.sources.get(SEED) or '--seed'}: seed={seed!r} must be a whole number of at least 0"
+            )
+        return seed
+
+    def config(self, run: Run, **changes: Any) -> TrainingConfig:
+        """The configuration, some of it changed."""
+        from audioclass.training.config import TrainingConfig
+
+        stated = {name: value for name, value in self.values.items() if name != SEED}
+        return TrainingConfig.of(stated | changes, run, sources=self.sources)
+
+
+@dataclass(frozen=True)
+class CorpusOptions(OptionGroup):
+    """How a corpus is read, where the work on it is done and what is kept."""
+
+    reader: Annotated[
         str | None,
-        _option(
-            "--criterion", help="What chooses kernel parameters and C; `fixed` for none (leave_group_out_log_loss)."
+        typer.Option(
+            "--reader",
+            help="The layout of the corpus, where it cannot be told; see `audioclass plugins`.",
+            show_default=False,
         ),
     ] = None
-    search: Annotated[str | None, _option("--search", help="How the criterion is searched (pattern).")] = None
-    error_factor: Annotated[float | None, _option("--error-factor", "-C", help="C where nothing chooses it (10).")] = (
-        None
-    )
-    normalisation: Annotated[
-        str | None, _option("--normalisation", help="rank, standard or none, of each feature (rank).")
-    ] = None
-    weigh_groups: Annotated[
-        bool | None, _option("--weigh-groups", help="Weigh groups of features by the gradient of the criterion.")
-    ] = None
-    taxonomy: Annotated[
-        str | None, _option("--taxonomy", help="TOML file or folder with the tree of labels, or `learn`.")
-    ] = None
-    window: Annotated[float | None, _option("--window", help="Seconds of a window, instead of the recipe's.")] = None
-    hop: Annotated[float | None, _option("--hop", help="Seconds between windows, instead of the recipe's.")] = None
-    seed: Annotated[int | None, _option("--seed", min=0, help="Where all randomness starts (0).")] = None
-    config: Annotated[
-        Path | None, _option("--config", help="TOML file with any of these options; the command line wins.")
-    ] = None
+    jobs: Jobs = 1
+    cache: Cache = None
 
-    def setup(self, **changes: Any) -> Setup:
-        """The components behind the options, some of them changed; a change to None is none."""
-        from audioclass.engine.config import Choices
-        from audioclass.engine.training import DEFAULT_RECIPE, Setup
+    def run(self, progress: Progress, seed: int = 0) -> Run:
+        """The run that a command hands down."""
+        from audioclass.engine.runs import make_run
+        from audioclass.run import executor_for
 
-        said = self.said() | {name: value for name, value in changes.items() if value is not None}
-        recipe, window, hop = said.pop("recipe", DEFAULT_RECIPE), said.pop("window", None), said.pop("hop", None)
-        said.pop("taxonomy", None)
-        if "error_factor" in said:
-            said["C"] = said.pop("error_factor")
-        return Setup.of(recipe, Choices.of(said, str(self.config or "options")), window=window, hop=hop)
-
-    def tree(self) -> Taxonomy | str | None:
-        """The taxonomy that was asked for: read from its file, `learn`, or None for the corpus's own."""
-        from audioclass.taxonomy import Taxonomy
-
-        asked = self.said().get("taxonomy")
-        return asked if asked in (None, "learn") else Taxonomy.read(Path(asked))
-
-    def said(self) -> dict[str, Any]:
-        """What was stated, on the command line or else in the file."""
-        own = {name: value for name, value in vars(self).items() if value is not None and name != "config"}
-        return (_read_config(self.config) if self.config else {}) | own
-
-    def refuse(self, why: str, *, but: Sequence[str] = ()) -> None:
-        """Where nothing is trained by them, options are refused instead of ignored."""
-        for name in self.said():
-            if name not in but:
-                raise UsageError(f"--{name.replace('_', '-')} {why}")
+        return make_run(executor=executor_for(self.jobs), cache=self.cache, progress=progress, seed=seed)
 
 
-@dataclass(frozen=True)
-class Learning(Method):
-    """How to train, the strategy included."""
+def find_project_file(corpus: Path) -> Path | None:
+    """The file of options that belongs to a corpus: in its folder, or beside it."""
+    places = [corpus, corpus.parent] if corpus.is_dir() else [corpus.parent]
+    return next((place / PROJECT_FILE for place in places if (place / PROJECT_FILE).is_file()), None)
 
-    strategy: Annotated[str | None, _option("--strategy", help="How labels are told apart (hybrid_dendrogram).")] = None
 
-
-def _read_config(path: Path) -> dict[str, Any]:
+def read_config(path: Path) -> dict[str, Any]:
+    """The options that a TOML file states: numbers and texts, and a table for a component with its parameters."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: not a TOML file: {error}") from error
-    kinds = _kinds()
-    for key, value in table.items():
-        if key not in kinds:
-            raise UsageError(f"{path}: {unknown_name('option', key, kinds)}")
-        is_right = type(value) is kinds[key] or (kinds[key] is float and type(value) is int)
-        if not is_right:
-            raise UsageError(f"{path}: {key}={value!r} must be {'a text' if kinds[key] is str else 'a number'}")
-    return table
+    names = {name: option.name for option in OPTIONS for name in option.names} | {SEED: SEED}
+    for key in table:
+        if key not in names:
+            raise UsageError(f"{path}: {unknown_name('option', key, names)}")
+    return {names[key]: value for key, value in table.items()}
 
 
-def _kinds() -> dict[str, type]:
-    """The type of each option that a file may hold."""
-    hints = typing.get_type_hints(Learning)
-    own = {name: typing.get_args(hint)[0] for name, hint in hints.items() if name != "config"}
-    return own | {"folds": int, "large": str}
-
-
-@dataclass(frozen=True)
-class Gathering:
-    """How a corpus is read and where what is computed from it is kept."""
-
-    reader: Annotated[
-        str | None,
-        _option("--reader", help="The layout of the corpus, where it cannot be told; see `audioclass plugins`."),
-    ] = None
-    jobs: Jobs = 1
-    cache: Cache = None
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """As the engine takes them."""
-        import os
-
-        return {"reader": self.reader, "jobs": self.jobs or os.cpu_count() or 1, "cache": self.cache}
+def _training_keyword(option: Option) -> inspect.Parameter:
+    default = option.default if not isinstance(option.default, tuple) else list(option.default)
+    shown = f" ({default})" if default not in (None, "", [], True, False) else ""
+    text = f"{option.help[:1].upper()}{option.help[1:]}{shown}."
+    flags = option.flags if option.type is not bool else (f"{option.flags[0]}/--no-{option.flags[0][2:]}",)
+    hint = Annotated[option.type | None, typer.Option(*flags, help=text, show_default=False)]  # type: ignore[name-defined]
+    return _keyword(option.name, hint, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ from audioclass.audio.decode import Decoder, open_audio
 from audioclass.audio.silence import QUIETEST
 from audioclass.data import Corpus
 from audioclass.errors import AudioFileError
-from audioclass.extraction.parallel import for_each
-from audioclass.recordings import Progress, regular
+from audioclass.extraction.batch import CRASHED
+from audioclass.recordings import regular
+from audioclass.run import Executor, Progress, silent
 
 FULL_SCALE = 0.999
 SHORTEST_TOP = 3  # samples in a row at full scale, of one sign
@@ -54,23 +56,22 @@ def recordings_of(corpus: Corpus) -> list[Path]:
     return list(dict.fromkeys(clip.file for clip in corpus.clips))
 
 
-def inspect_recordings(paths: Sequence[Path], jobs: int = 1, progress: Progress | None = None) -> Iterator[Inspection]:
-    """Every recording inspected, in order of completion; `progress` is told of one at a time."""
-    if jobs == 1 or len(paths) < 2:
-        yield from (inspect_recording(path, progress) for path in paths)
-    else:
-        yield from for_each(inspect_recording, paths, jobs, lambda path, reason: Inspection(path, reason=reason))
+def inspect_recordings(paths: Sequence[Path], executor: Executor, progress: Progress = silent) -> Iterator[Inspection]:
+    """Every recording inspected, in order of completion."""
+    work = partial(inspect_recording, progress=progress if executor.shares_memory else silent)
+    return executor.map_unordered(work, paths, _crashed)
 
 
-def measure_recordings(paths: Sequence[Path], jobs: int = 1) -> Iterator[Inspection]:
+def measure_recordings(paths: Sequence[Path], executor: Executor) -> Iterator[Inspection]:
     """Only how long each recording is; samples are read where nothing declares their number."""
-    if jobs == 1 or len(paths) < 2:
-        yield from map(measure_recording, paths)
-    else:
-        yield from for_each(measure_recording, paths, jobs, lambda path, reason: Inspection(path, reason=reason))
+    return executor.map_unordered(measure_recording, paths, _crashed)
 
 
-def inspect_recording(path: Path, progress: Progress | None = None) -> Inspection:
+def _crashed(path: Path) -> Inspection:
+    return Inspection(path, reason=f"{path}: {CRASHED}")
+
+
+def inspect_recording(path: Path, progress: Progress = silent) -> Inspection:
     """Decode a recording from end to end, a block at a time."""
     try:
         with open_audio(regular(path)) as audio:
@@ -85,12 +86,12 @@ def measure_recording(path: Path) -> Inspection:
         with open_audio(regular(path)) as audio:
             if audio.declared:
                 return Inspection(path, audio.declared / audio.sample_rate, audio.sample_rate, audio.channels)
-            return _inspected(path, audio, None)
+            return _inspected(path, audio, silent)
     except AudioFileError as error:
         return Inspection(path, reason=str(error))
 
 
-def _inspected(path: Path, audio: Decoder, progress: Progress | None) -> Inspection:
+def _inspected(path: Path, audio: Decoder, progress: Progress) -> Inspection:
     digest = hashlib.blake2b(f"{audio.sample_rate} {audio.channels} ".encode(), digest_size=16)
     declared = audio.declared / audio.sample_rate if audio.declared else None
     before = np.zeros((SHORTEST_TOP - 1, audio.channels), np.int8)
@@ -101,8 +102,7 @@ def _inspected(path: Path, audio: Decoder, progress: Progress | None) -> Inspect
         tops = np.concatenate([before, full_scale_signs(samples)])
         n_flat += n_flat_tops(tops)
         before = tops[1 - SHORTEST_TOP :]
-        if progress is not None:
-            progress(audio.position / audio.sample_rate, declared)
+        progress(path.name, audio.position / audio.sample_rate, declared)
     seconds, n_values = audio.position / audio.sample_rate, audio.position * audio.channels
     return Inspection(path, seconds, audio.sample_rate, audio.channels, peak, n_flat / n_values, digest.hexdigest())
 

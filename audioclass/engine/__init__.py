@@ -1,5 +1,1 @@
-"""The whole chain, for commands and for Python: here names become components, through the plugin manager."""
-
-from audioclass.engine.features import extract, extract_many, load_recipe, recipe_text, shipped_recipes, user_cache
-
-__all__ = ["extract", "extract_many", "load_recipe", "recipe_text", "shipped_recipes", "user_cache"]
+"""The whole chain, for commands and for Python: names have become components, and every step shares one run."""

@@ -1,4 +1,4 @@
-"""Many recordings classified: each by itself, a bad one costing only itself, a ledger so that a batch goes on."""
+"""Many recordings classified, each by itself: a bad one is skipped and reported, a ledger lets a batch go on."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from audioclass.classifier.model import Model
 from audioclass.data import Result, Segment
-from audioclass.engine.classifying import classify_recording, loaded
+from audioclass.engine.classifying import classify_recording
+from audioclass.engine.models import loaded
 from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError, UsageError
-from audioclass.recordings import Progress, regular
+from audioclass.extraction.batch import CRASHED
+from audioclass.recordings import regular
+from audioclass.run import Progress, Run, silent
 from audioclass.storage import Journal
-
-if TYPE_CHECKING:
-    from audioclass.classifier.model import Model
-
 
 STANDARD_INPUT = "-"
 
@@ -34,7 +34,7 @@ class Outcome:
     result: Result | None = None
     reason: str = ""
     seconds: float = 0.0
-    was_kept: bool = False
+    was_finished: bool = False
 
     def without_result(self) -> Outcome:
         """What the summary at the end needs."""
@@ -42,49 +42,33 @@ class Outcome:
 
 
 def classify_many(
-    paths: Sequence[Path],
-    model: str,
-    reading: SegmentationOptions,
-    *,
-    jobs: int = 1,
-    ledger: Ledger | None = None,
-    progress: Progress | None = None,
+    paths: Sequence[Path], model: str, options: SegmentationOptions, run: Run, ledger: Ledger | None = None
 ) -> Iterator[Outcome]:
-    """An outcome for each recording, in order of completion; what the ledger holds is not computed again."""
+    """What becomes of each recording, in order of completion; what the ledger holds is not computed again."""
     left = []
     for path in paths:
-        if ledger is not None and (outcome := ledger.kept(path)) is not None:
+        if ledger is not None and (outcome := ledger.find(path)) is not None:
             yield outcome
         else:
             left.append(path)
-    for outcome in _fresh(left, model, reading, jobs, progress):
+    progress = run.progress if run.executor.shares_memory else silent
+    work = partial(classify_one, model=model, options=options, progress=progress)
+    for outcome in run.executor.map_unordered(work, left, lambda path: Outcome(path, reason=f"{path}: {CRASHED}")):
         if ledger is not None:
             ledger.note(outcome)
         yield outcome
 
 
-def _fresh(
-    paths: Sequence[Path], model: str, reading: SegmentationOptions, jobs: int, progress: Progress | None
-) -> Iterator[Outcome]:
-    if jobs == 1 or len(paths) < 2:
-        yield from (classify_one(path, model, reading, progress) for path in paths)
-        return
-    from audioclass.extraction.parallel import for_each
-
-    work = partial(classify_one, model=model, reading=reading)
-    yield from for_each(work, paths, jobs, lambda path, reason: Outcome(path, reason=reason))
-
-
-def classify_one(path: Path, model: str, reading: SegmentationOptions, progress: Progress | None = None) -> Outcome:
+def classify_one(path: Path, model: str, options: SegmentationOptions, progress: Progress = silent) -> Outcome:
     """Classify a recording; an error that a user can understand becomes a reason."""
     try:
         source = STANDARD_INPUT if str(path) == STANDARD_INPUT else regular(path)
-        heard = classify_recording(source, loaded(model), reading, progress=progress)
+        classified = classify_recording(source, loaded(model), options, progress)
     except AudioclassError as error:
         return Outcome(path, reason=str(error))
     except OSError as error:
         return Outcome(path, reason=f"{path}: {error.strerror}")
-    return Outcome(path, heard.result, seconds=heard.seconds)
+    return Outcome(path, classified.result, seconds=classified.seconds)
 
 
 def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
@@ -101,18 +85,18 @@ class Ledger:
     Recordings are known by path, size and time of change; a pipe is never known.
     """
 
-    def __init__(self, output: Path, model: Model, reading: SegmentationOptions, *, resume: bool) -> None:
+    def __init__(self, output: Path, model: Model, options: SegmentationOptions, *, resume: bool) -> None:
         self.path = output.parent / f".{output.name}.ledger"
         self._journal = Journal(self.path)
         self._model = model
-        self._head = {"made_with": _fingerprint(model, reading)}
+        self._head = {"made_with": _fingerprint(model, options)}
         self._lines: dict[str, dict[str, Any]] = {}
         if resume and self.path.exists():
             self._lines = self._read()
         else:
             self._journal.restart(self._head)
 
-    def kept(self, path: Path) -> Outcome | None:
+    def find(self, path: Path) -> Outcome | None:
         """What was finished before of a recording that has not changed since."""
         line = self._lines.get(_mark(path) or "")
         return None if line is None else _outcome(path, line, self._model)
@@ -135,8 +119,8 @@ class Ledger:
         return {line["mark"]: line for line in lines if isinstance(line.get("mark"), str)}
 
 
-def _fingerprint(model: Model, reading: SegmentationOptions) -> str:
-    said = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(reading)]
+def _fingerprint(model: Model, options: SegmentationOptions) -> str:
+    said = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(options)]
     digest = hashlib.sha256(json.dumps(said).encode())
     digest.update(np.ascontiguousarray(model.golden.P).tobytes())
     return digest.hexdigest()
@@ -162,11 +146,11 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
 def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | None:
     """What a line says; None where it says nothing that makes sense, so that the recording is classified again."""
     if isinstance(line.get("reason"), str):
-        return Outcome(path, reason=line["reason"], was_kept=True)
+        return Outcome(path, reason=line["reason"], was_finished=True)
     try:
         segments = tuple(Segment(float(start), float(end), str(label)) for start, end, label in line["segments"])
         P = np.array(line["P"], np.float64).reshape(len(segments), len(model.labels))
         result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths)
-        return Outcome(path, result, seconds=float(line["seconds"]), was_kept=True)
+        return Outcome(path, result, seconds=float(line["seconds"]), was_finished=True)
     except (KeyError, TypeError, ValueError):
         return None

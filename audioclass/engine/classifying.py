@@ -5,22 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.decode import open_audio
+from audioclass.classifier.model import Model
 from audioclass.data import Block, Posteriors, Result
-from audioclass.engine.models import DEFAULT_MODEL, load_model
+from audioclass.engine.models import DEFAULT_MODEL, loaded
+from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, StreamClassifier, in_batches
+from audioclass.extraction.extract import extract_features
 from audioclass.numerics import one_thread
-from audioclass.recordings import Progress
-
-if TYPE_CHECKING:
-    from audioclass.classifier.model import Model
-    from audioclass.reports.envelope import Envelope
-    from audioclass.segmentation.segments import Classified
+from audioclass.reports.envelope import Envelope
+from audioclass.run import Progress, Run, silent
+from audioclass.segmentation.results import result_of
+from audioclass.segmentation.segments import ClassifiedSegment
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,39 +47,40 @@ def classify(
     min_duration: float = 0.0,
     threshold: float = 0.0,
     windows: bool = False,
+    run: Run | None = None,
 ) -> Result:
-    """The segments of one recording with their posteriors; `-` reads standard input."""
-    reading = SegmentationOptions(smooth, min_duration, threshold, windows)
-    return classify_recording(source, loaded(model), reading).result
+    """The segments of one recording with their posteriors; `-` reads standard input.
+
+    `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother.
+    """
+    run = run or make_run()
+    options = SegmentationOptions(run.component("smoother", smooth), min_duration, threshold, windows)
+    return classify_recording(source, loaded(model), options, run.progress).result
 
 
 def classify_recording(
     source: str | Path | BinaryIO,
     model: Model,
-    reading: SegmentationOptions | None = None,
+    options: SegmentationOptions,
+    progress: Progress = silent,
     *,
-    progress: Progress | None = None,
     for_page: bool = False,
 ) -> ClassifiedRecording:
     """Classify a recording to its end; memory grows with its segments alone, and with its windows for a page."""
-    from audioclass.audio.blocks import cut_blocks
-    from audioclass.audio.decode import open_audio
-    from audioclass.extraction.extract import extract_features
-    from audioclass.segmentation.results import result_of
-
-    start, listener, name = (
-        time.perf_counter(),
-        StreamClassifier(model, reading or SegmentationOptions()),
-        _name(source),
-    )
-    rate, watch = model.recipe.framing.sample_rate, _Watch(for_page, model)
-    segments: list[Classified] = []
+    start, name = time.perf_counter(), _name(source)
+    classifier, watch = StreamClassifier(model, options), _Watch(for_page, model)
+    segments: list[ClassifiedSegment] = []
     with one_thread(), open_audio(source) as audio:
-        blocks = watch.blocks(cut_blocks(audio, rate, trim=model.recipe.trim), _told(audio, progress))
+
+        def tell() -> None:
+            declared = audio.declared / audio.sample_rate if audio.declared else None
+            progress(Path(name).name, audio.position / audio.sample_rate, declared)
+
+        blocks = watch.blocks(cut_blocks(audio, model.recipe.framing.sample_rate, trim=model.recipe.trim), tell)
         for features in in_batches(extract_features(blocks, model.recipe)):
-            segments += listener.push(watch.windows(listener.posteriors(features)))
-        segments += listener.finish()
-    result = result_of([(name, one) for one in segments], model.labels, model.taxonomy)
+            segments += classifier.push(watch.windows(classifier.posteriors(features)))
+        segments += classifier.finish()
+    result = result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
     return ClassifiedRecording(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
 
 
@@ -85,8 +88,6 @@ class _Watch:
     """What is noticed of a recording while it passes: its length and, for a page, its windows and its outline."""
 
     def __init__(self, for_page: bool, model: Model) -> None:
-        from audioclass.reports.envelope import Envelope
-
         self.seconds = 0.0
         self._labels = model.labels
         self._parts: list[Posteriors] | None = [] if for_page else None
@@ -112,24 +113,5 @@ class _Watch:
         return Posteriors(P, self._labels, tuple(segment for part in self._parts for segment in part.segments))
 
 
-def _told(audio: Any, progress: Progress | None) -> Callable[[], None]:
-    def tell() -> None:
-        if progress is not None:
-            declared = audio.declared / audio.sample_rate if audio.declared else None
-            progress(audio.position / audio.sample_rate, declared)
-
-    return tell
-
-
 def _name(source: object) -> str:
-    return str(source) if isinstance(source, (str, Path)) else getattr(source, "name", "-")
-
-
-def loaded(model: str | Path | Model) -> Model:
-    """A model by its path or name, read once in a process; a model is itself."""
-    return _load_once(str(model)) if isinstance(model, (str, Path)) else model
-
-
-@cache
-def _load_once(model: str) -> Model:
-    return load_model(model)
+    return str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "-"))

@@ -1,76 +1,56 @@
-"""Several ways to train, or several models, on the same recordings and the same folds."""
+"""Several configurations, or several models, on the same recordings and the same folds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from audioclass.engine.datasets import Progress, gather, load_corpus, tree_for
-from audioclass.engine.evaluating import AUTO, Judged, Trial, evaluate_model, folds_of
-from audioclass.engine.training import Setup, check_labels, run_folder
+from audioclass.classifier.model import Model
+from audioclass.engine.evaluating import AUTO, Evaluated, evaluate_model, prepare_folds
+from audioclass.engine.runs import make_run, stage_store
 from audioclass.errors import UsageError
-from audioclass.taxonomy import Taxonomy
+from audioclass.evaluation.compare import compare
+from audioclass.evaluation.comparison import Comparison
+from audioclass.run import Run
+from audioclass.training.config import TrainingConfig
 
-if TYPE_CHECKING:
-    from audioclass.classifier.model import Model
-    from audioclass.evaluation.comparison import Comparison
 
-
-def compare_setups(
+def compare_configs(
     corpus: str | Path,
-    setups: Mapping[str, Setup],
+    configs: Mapping[str, TrainingConfig],
     *,
     folds: str = AUTO,
-    taxonomy: Taxonomy | str | None = None,
     reader: str | None = None,
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Progress | None = None,
+    run: Run | None = None,
 ) -> Comparison:
-    """Cross-validate each way to train on the same folds of a corpus; all must have the same recipe."""
-    from audioclass.storage import resumable
-
-    check_several(list(setups))
-    first = next(iter(setups.values()))
-    read = load_corpus(corpus, first.manager, reader)
-    labelled = gather(read, first.recipe, jobs=jobs, cache=cache, progress=progress)
-    tree = tree_for(read, labelled, taxonomy)
-    check_labels(labelled, tree)
-    dealt = folds_of(labelled, folds)
-    with resumable(run_folder(cache, "folds", labelled.fingerprint)) as store:
-        judged = {
-            name: Trial(setup.guided_by(tree), tree, jobs, cache, store, _about(name, progress)).judged(labelled, dealt)
-            for name, setup in setups.items()
-        }
-    return _compared(judged, dealt)
+    """Cross-validate each configuration on the same folds of a corpus; all must have the same recipe."""
+    run = run or make_run()
+    check_several(list(configs))
+    first = next(iter(configs.values()))
+    prepared = prepare_folds(corpus, first, run, folds=folds, reader=reader)
+    with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
+        evaluated = {name: prepared.evaluate(config, run.telling(name), store) for name, config in configs.items()}
+    return _compared(evaluated, prepared.folds)
 
 
 def compare_models(
-    corpus: str | Path,
-    models: Mapping[str, Model],
-    *,
-    reader: str | None = None,
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Progress | None = None,
+    corpus: str | Path, models: Mapping[str, Model], *, reader: str | None = None, run: Run | None = None
 ) -> Comparison:
     """Models of the same labels on one corpus that none of them was trained on."""
+    run = run or make_run()
     check_several(list(models))
     labels = {model.labels for model in models.values()}
     if len(labels) > 1:
         different = " and ".join(sorted(", ".join(each) for each in labels)[:2])
         raise UsageError(f"models of different labels cannot be compared: {different}")
-    judged = {
-        name: evaluate_model(model, corpus, reader=reader, jobs=jobs, cache=cache, progress=_about(name, progress))
-        for name, model in models.items()
+    evaluated = {
+        name: evaluate_model(model, corpus, reader=reader, run=run.telling(name)) for name, model in models.items()
     }
-    windows = {each.labelled.segments for each in judged.values()}
-    if len(windows) > 1:
+    if len({each.dataset.segments for each in evaluated.values()}) > 1:
         raise UsageError("models with different windows cannot be compared window by window")
-    return _compared(judged, None)
+    return _compared(evaluated, None)
 
 
 def check_several(names: Sequence[str]) -> None:
@@ -82,9 +62,7 @@ def check_several(names: Sequence[str]) -> None:
         raise UsageError(f"{len(names)} strategy or model, at least 2 are needed to compare")
 
 
-def _compared(judged: Mapping[str, Judged], folds: np.ndarray | None) -> Comparison:
-    from audioclass.evaluation.compare import compare
-
+def _compared(evaluated: Mapping[str, Evaluated], folds: np.ndarray | None) -> Comparison:
     costs = {
         name: {
             "train_seconds": round(each.train_seconds, 3),
@@ -92,13 +70,9 @@ def _compared(judged: Mapping[str, Judged], folds: np.ndarray | None) -> Compari
             "machines": each.machines,
             "support_rows": each.support_rows,
         }
-        for name, each in judged.items()
+        for name, each in evaluated.items()
     }
-    answers = {name: each.answers() for name, each in judged.items()}
-    first = [rows[0] for rows in next(iter(answers.values())).recordings()]
-    pooled = {name: each.per_recording(judged[name].pool) for name, each in answers.items()}
+    predictions = {name: each.predictions() for name, each in evaluated.items()}
+    first = [rows[0] for rows in next(iter(predictions.values())).recordings()]
+    pooled = {name: each.per_recording(evaluated[name].pool) for name, each in predictions.items()}
     return compare(pooled, None if folds is None else folds[first], costs=costs)
-
-
-def _about(name: str, progress: Progress | None) -> Progress | None:
-    return None if progress is None else lambda stage, done, total: progress(f"{name}, {stage}", done, total)

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 
-from audioclass.contracts import UsesFormats
+from audioclass.contracts import CorpusReader, LabelFormat, UsesFormats
+from audioclass.corpora.choosing import read_corpus
 from audioclass.data import Clip, Corpus, Features, Segment
 from audioclass.engine.features import extract_many
 from audioclass.errors import CorpusError, PluginError, UsageError
+from audioclass.extraction.recipe import Recipe
 from audioclass.parameters import parse_assignments
+from audioclass.run import Registry, Run, silent
 from audioclass.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from audioclass.contracts import CorpusReader, LabelFormat
-    from audioclass.extraction.recipe import Recipe
-    from audioclass.plugins.manager import PluginManager
-
-Progress = Callable[[str, int, int], None]  # what is being done, items done, items in all
-LEARN = "learn"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,63 +81,47 @@ class Dataset:
         return replace(self, labels=tuple(labels))
 
 
-def load_corpus(
-    path: str | Path, manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
-) -> Corpus:
+def read_corpus_at(path: str | Path, run: Run, reader: str | None = None, settings: Sequence[str] = ()) -> Corpus:
     """The corpus at a path, by the reader whose layout it has, or by the one that is named."""
-    from audioclass.corpora.choosing import read_corpus
-
-    return read_corpus(Path(path), corpus_readers(manager, reader, settings))
+    return read_corpus(Path(path), corpus_readers(run.registry, reader, settings))
 
 
-def corpus_readers(
-    manager: PluginManager, reader: str | None = None, settings: Sequence[str] = ()
-) -> list[CorpusReader]:
-    """Every reader on offer, or only the one that is named, with settings such as `esc10=true`.
+def corpus_readers(registry: Registry, reader: str | None = None, settings: Sequence[str] = ()) -> list[CorpusReader]:
+    """Every reader there is, or only the one that is named, with settings such as `esc10=true`.
 
-    A reader of label files is handed every format on offer that loads.
+    A reader of label files is handed every format that loads.
     """
     if reader:
-        values = parse_assignments(manager.load("corpus_reader", reader), settings)
-        readers = [manager.make("corpus_reader", reader, values)]
+        values = parse_assignments(registry.load("corpus_reader", reader), settings)
+        readers = [registry.make("corpus_reader", reader, values)]
     elif settings:
         raise UsageError(f"{settings[0]!r} is for one reader; name it with --reader")
     else:
-        readers = [manager.make("corpus_reader", offer.name) for offer in manager.offers("corpus_reader")]
-    return [one.with_formats(label_formats(manager)) if isinstance(one, UsesFormats) else one for one in readers]
+        readers = [registry.make("corpus_reader", name) for name in registry.names("corpus_reader")]
+    return [one.with_formats(label_formats(registry)) if isinstance(one, UsesFormats) else one for one in readers]
 
 
-def label_formats(manager: PluginManager) -> list[LabelFormat]:
-    """Every format on offer; one that does not load is in the manager's quarantine, with the reason."""
+def label_formats(registry: Registry) -> list[LabelFormat]:
+    """Every format; one that does not load is in the manager's quarantine, with the reason."""
     formats: list[LabelFormat] = []
-    for offer in manager.offers("format"):
+    for name in registry.names("format"):
         with contextlib.suppress(PluginError):
-            formats.append(manager.make("format", offer.name))
+            formats.append(registry.make("format", name))
     return formats
 
 
-def tree_for(corpus: Corpus, labelled: Dataset, asked: Taxonomy | str | None = None) -> Taxonomy | None:
+def tree_for(
+    corpus: Corpus, labels: Sequence[str], asked: Taxonomy | Literal["learn"] | None = None
+) -> Taxonomy | None:
     """The taxonomy that was asked for: one that is given, none where it is to be learnt, else the corpus's own."""
     if asked is not None:
         return None if isinstance(asked, str) else asked
-    return taxonomy_of(corpus, labelled.labels)
-
-
-def taxonomy_of(corpus: Corpus, labels: Sequence[str]) -> Taxonomy | None:
-    """The tree that the corpus brings along, of these labels; None where they stand side by side."""
     paths = [path for path in corpus.paths if path[-1] in labels]
     return Taxonomy.of_paths(paths) if any(len(path) > 1 for path in paths) else None
 
 
-def gather(
-    corpus: Corpus,
-    recipe: Recipe,
-    *,
-    jobs: int = 1,
-    cache: Path | bool | None = None,
-    progress: Progress | None = None,
-) -> Dataset:
-    """Extract every recording of the corpus, or find what was kept of it, and label its windows.
+def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
+    """Extract every recording of the corpus, or find what is cached of it, and label its windows.
 
     A window takes the label that covers most of it, where that covers half of the window or half of what is labelled.
     """
@@ -152,57 +131,55 @@ def gather(
     if not by_file:
         raise CorpusError("no recording of the corpus could be used: it is empty")
     gathered = _Gathered(corpus.clips)
-    parts = dict(_extracted(list(by_file), recipe, gathered.failures, jobs, cache, progress))
+    parts = dict(_extracted(list(by_file), recipe, gathered.failures, run))
     for file in (file for file in by_file if file in parts):  # in the order of the corpus, not of completion
         gathered.add(file, by_file[file], *parts[file])
-    return gathered.labelled()
+    return gathered.dataset()
 
 
 def _extracted(
-    files: Sequence[Path],
-    recipe: Recipe,
-    failures: list[tuple[Path, str]],
-    jobs: int,
-    cache: Path | bool | None,
-    progress: Progress | None,
+    files: Sequence[Path], recipe: Recipe, failures: list[tuple[Path, str]], run: Run
 ) -> Iterator[tuple[Path, tuple[Features, str]]]:
     """The features of each recording with a name of their content; what fails is put with the failures."""
-    with extract_many(files, recipe, jobs=jobs, cache=cache) as (_, outcomes):
-        for done, outcome in enumerate(outcomes(None), start=1):
-            if outcome.cached is None:
-                failures.append((outcome.path, outcome.reason))
+    with extract_many(files, recipe, replace(run, progress=silent)) as extraction:
+        for number, extracted in enumerate(extraction, start=1):
+            if extracted.cached is None:
+                failures.append((extracted.path, extracted.reason))
             else:
-                yield outcome.path, (outcome.cached.load(recipe), outcome.cached.path.stem)
-            if progress is not None:
-                progress("extraction", done, len(files))
+                yield extracted.path, (extracted.cached.load(recipe), extracted.cached.path.stem)
+            run.progress("extraction", number, len(files))
 
 
 class _Gathered:
     """Labelled windows as they are put together, recording by recording."""
 
     def __init__(self, clips: tuple[Clip, ...]) -> None:
-        self.clips, self.failures = clips, []
-        self._rows, self._which, self._segments, self._said = [], [], [], []
+        self.clips = clips
+        self.failures: list[tuple[Path, str]] = []
+        self._rows: list[np.ndarray] = []
+        self._which: list[int] = []
+        self._segments: list[Segment] = []
+        self._identities: list[str] = []
         self._n_unused = 0
 
     def add(self, file: Path, members: Sequence[int], features: Features, content: str) -> None:
         """The windows of a recording, each given to one of the recording's clips or left out."""
         owners = owners_of(features.segments, [self.clips[i] for i in members])
-        kept = np.flatnonzero(owners >= 0)
-        if not len(kept):
+        used = np.flatnonzero(owners >= 0)
+        if not len(used):
             self.failures.append((file, f"{file}: no window of it lies in what is labelled"))
         else:
-            self._n_unused += len(members) - len(np.unique(owners[kept]))
-        self._rows.append(features.X[kept])
-        self._which += [members[owner] for owner in owners[kept]]
-        self._segments += [features.segments[i] for i in kept]
-        self._said += [f"{content} {_said(self.clips[i])}" for i in members]
+            self._n_unused += len(members) - len(np.unique(owners[used]))
+        self._rows.append(features.X[used])
+        self._which += [members[owner] for owner in owners[used]]
+        self._segments += [features.segments[i] for i in used]
+        self._identities += [f"{content} {_identity(self.clips[i])}" for i in members]
 
-    def labelled(self) -> Dataset:
+    def dataset(self) -> Dataset:
         """All of it; a CorpusError where there is nothing."""
         if not self._which:
             raise CorpusError(f"no recording of the corpus could be used: {self.failures[0][1]}")
-        digest = hashlib.sha256("\n".join(sorted(self._said)).encode()).hexdigest()
+        digest = hashlib.sha256("\n".join(sorted(self._identities)).encode()).hexdigest()
         failures = tuple(sorted(self.failures, key=lambda failure: str(failure[0])))
         labels = tuple(sorted({self.clips[i].label for i in self._which}))
         which, segments = np.array(self._which), tuple(self._segments)
@@ -235,5 +212,5 @@ def _clip_name(clip: Clip) -> str:
     return f"{clip.file}#t={clip.start:g},{'' if clip.end is None else f'{clip.end:g}'}"
 
 
-def _said(clip: Clip) -> str:
+def _identity(clip: Clip) -> str:
     return repr((clip.label, clip.start, clip.end, clip.group, clip.weight))

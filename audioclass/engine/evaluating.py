@@ -1,26 +1,31 @@
-"""How good a model is on a corpus, and how good a way to train is on folds of one."""
+"""How good a model is on a corpus, and how good a configuration is on folds of one."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from audioclass.engine.datasets import Dataset, Progress, gather, load_corpus, tree_for
-from audioclass.engine.training import Setup, check_labels, run_folder, train_on
+from audioclass.classifier.clips import combine_windows
+from audioclass.classifier.model import Model
+from audioclass.classifier.tree import learnt_tree
+from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.runs import make_run, stage_store
+from audioclass.engine.training import check_labels, config_from, recipe_of, train_on
 from audioclass.errors import CorpusError, UsageError, did_you_mean
+from audioclass.evaluation.bootstrap import Resampling
+from audioclass.evaluation.evaluation import Evaluation, evaluate
+from audioclass.evaluation.predictions import Predictions
+from audioclass.run import Run
+from audioclass.storage import Store, computed
 from audioclass.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from audioclass.classifier.model import Model
-    from audioclass.evaluation.evaluation import Evaluation
-    from audioclass.evaluation.predictions import Predictions
-    from audioclass.plugins.manager import PluginManager
-    from audioclass.storage import Store
+from audioclass.training.config import TrainingConfig
+from audioclass.training.folds import fold_count, grouped_folds
 
 N_FOLDS = 5
 AUTO, GROUPS = "auto", "groups"
@@ -28,15 +33,15 @@ N_RESAMPLES = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """Posteriors of a corpus's windows and what they are worth; `folds` is None where one model judged all.
+class Evaluated:
+    """Posteriors of a corpus's windows and what they are worth; `folds` is None where one model gave them all.
 
     Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
-    `inverse_temperature` combines the windows of a clip, the mean of the folds' own. `tree` is the text of the model's tree, or
-    of one trained without the first fold; empty where there is none.
+    `inverse_temperature` combines the windows of a clip, the mean over the folds. `tree` is the text of the model's
+    tree, or of one trained without the first fold; empty where there is none.
     """
 
-    labelled: Dataset
+    dataset: Dataset
     labels: tuple[str, ...]
     P: np.ndarray
     paths: tuple[tuple[str, ...], ...]
@@ -50,16 +55,13 @@ class Judged:
 
     def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
         """All measures, per window and per recording, with intervals over groups."""
-        from audioclass.evaluation.bootstrap import Resampling
-        from audioclass.evaluation.evaluation import evaluate
-
         return evaluate(
             self.labels,
-            self.labelled.y_among(self.labels),
+            self.dataset.y_among(self.labels),
             self.P,
-            self.labelled.groups,
-            files=self.labelled.clip_names,
-            segments=self.labelled.segments,
+            self.dataset.groups,
+            files=self.dataset.clip_names,
+            segments=self.dataset.segments,
             paths=self.paths if any(len(path) > 1 for path in self.paths) else (),
             pool=self.pool,
             resampling=Resampling(n_resamples=n_resamples),
@@ -67,188 +69,207 @@ class Judged:
 
     def pool(self, P: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The posterior of a clip from those of its windows."""
-        from audioclass.classifier.clips import combine_windows
-
         return combine_windows(P, weights, self.inverse_temperature)
 
-    def answers(self) -> Predictions:
+    def predictions(self) -> Predictions:
         """The posteriors beside the reference, as comparisons take them."""
-        from audioclass.evaluation.predictions import Predictions
-
         return Predictions.of(
             self.labels,
-            self.labelled.y_among(self.labels),
+            self.dataset.y_among(self.labels),
             self.P,
-            self.labelled.groups,
-            files=self.labelled.clip_names,
-            segments=self.labelled.segments,
+            self.dataset.groups,
+            files=self.dataset.clip_names,
+            segments=self.dataset.segments,
         )
 
 
-def evaluate_model(
-    model: Model,
-    corpus: str | Path,
-    *,
-    manager: PluginManager | None = None,
-    reader: str | None = None,
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Progress | None = None,
-) -> Judged:
+def evaluate_model(model: Model, corpus: str | Path, *, reader: str | None = None, run: Run | None = None) -> Evaluated:
     """A model on a corpus; every label of the corpus must be one of the model's."""
-    from audioclass.plugins.manager import plugin_manager
-
-    read = load_corpus(corpus, manager or plugin_manager(), reader)
+    run = run or make_run()
+    read = read_corpus_at(corpus, run, reader)
     for label in read.labels:
         if label not in model.labels:
             known = ", ".join(model.labels)
             raise CorpusError(
                 f"{corpus}: the model has no label {label!r}{did_you_mean(label, model.labels)}; it knows {known}"
             )
-    labelled = gather(read, model.recipe, jobs=jobs, cache=cache, progress=progress)
+    dataset = gather(read, model.recipe, run)
     start = time.perf_counter()
-    P = model.posteriors_of(labelled.X)
+    P = model.posteriors_of(dataset.X)
     seconds = time.perf_counter() - start
-    classifier = model.classifier
-    return Judged(
-        labelled,
+    return Evaluated(
+        dataset,
         model.labels,
         P,
         model.paths,
         predict_seconds=seconds,
-        machines=classifier.n_machines,
-        support_rows=classifier.n_support,
+        machines=model.classifier.n_machines,
+        support_rows=model.classifier.n_support,
         inverse_temperature=model.inverse_temperature,
         tree=_tree_text(model),
     )
 
 
 def _tree_text(model: Model) -> str:
-    from audioclass.classifier.tree import learnt_tree
-
     tree = learnt_tree(model)
     return tree.to_toml() if tree else ""
 
 
-def was_trained_on(model: Model, labelled: Dataset) -> bool:
+def was_trained_on(model: Model, dataset: Dataset) -> bool:
     """Whether these very recordings and labels trained the model: its figures on them mean nothing then."""
     corpora = [model.about.get("corpus", {}), *(update["corpus"] for update in model.about.get("updates", []))]
-    return labelled.fingerprint in {corpus.get("fingerprint") for corpus in corpora}
+    return dataset.fingerprint in {corpus.get("fingerprint") for corpus in corpora}
 
 
 def cross_validate(
     corpus: str | Path,
     *,
-    setup: Setup | None = None,
+    config: TrainingConfig | None = None,
     folds: str = AUTO,
-    taxonomy: Taxonomy | str | None = None,
     reader: str | None = None,
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Progress | None = None,
-) -> Judged:
-    """Train on all folds but one and judge that one, for each; groups never stand on both sides.
+    run: Run | None = None,
+    **options: Any,
+) -> Evaluated:
+    """Train on all folds but one and evaluate that one, for each; groups never stand on both sides.
 
-    A run that was killed goes on with the fold where it stopped.
+    `options` are those of a training, or a whole `config` is given. A run that was killed goes on with the fold where
+    it stopped.
     """
-    from audioclass.storage import resumable
-
-    setup = setup or Setup.of()
-    read = load_corpus(corpus, setup.manager, reader)
-    labelled = gather(read, setup.recipe, jobs=jobs, cache=cache, progress=progress)
-    tree = tree_for(read, labelled, taxonomy)
-    check_labels(labelled, tree)
-    dealt, setup = folds_of(labelled, folds), setup.guided_by(tree)
-    with resumable(run_folder(cache, "folds", labelled.fingerprint)) as store:
-        trial = Trial(setup, tree, jobs, cache, store, progress)
-        return trial.judged(labelled, dealt)
+    run = run or make_run()
+    config = config_from(config, options, run)
+    prepared = prepare_folds(corpus, config, run, folds=folds, reader=reader)
+    with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
+        return prepared.evaluate(config, run, store)
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A way to train, to be judged on folds; each fold is kept in the `store` as soon as it is judged."""
+@dataclass(frozen=True, eq=False)
+class FoldedCorpus:
+    """The windows of a corpus with the fold of each, on which configurations of one recipe are evaluated."""
 
-    setup: Setup
-    taxonomy: Taxonomy | None = None
-    jobs: int = 1
-    cache: Path | None = None
-    store: Store | None = None
-    progress: Progress | None = None
+    dataset: Dataset
+    folds: np.ndarray
+    taxonomy: Taxonomy | None
 
-    def judged(self, labelled: Dataset, folds: np.ndarray) -> Judged:
-        """Every row by machines that never saw its fold; `folds` is the code of each row's fold."""
-        from audioclass.storage import computed
-
-        names, facts, trees = np.unique(folds), [], []
-        P = np.zeros((len(folds), len(labelled.labels)))
-        for done, fold in enumerate(names):
-            held = folds == fold
-            say = None if self.progress is None else partial(self._within, done + 1, len(names))
-            found = computed(
-                self.store,
-                lambda held=held: self._key(labelled, held),
-                lambda held=held, say=say: self._judge(labelled, held, say),
+    def evaluate(self, config: TrainingConfig, run: Run, store: Store | None) -> Evaluated:
+        """Every row by machines that never saw its fold; a fold is kept in the `store` as soon as it is done."""
+        config = config.guided_by(self.taxonomy, run)
+        names = np.unique(self.folds)
+        P = np.zeros((len(self.folds), len(self.dataset.labels)))
+        results: list[FoldResult] = []
+        for number, fold in enumerate(names, start=1):
+            held = self.folds == fold
+            part = run.telling(f"fold {number} of {len(names)}")
+            arrays = computed(
+                store,
+                partial(self._key, config, held),
+                lambda held=held, part=part: self._evaluate_fold(held, config, part).to_arrays(),
             )
-            P[held] = found["P"]
-            facts.append(found["facts"])
-            trees.append(found["tree"].tobytes().decode())
-        seconds, means = np.array(facts)[:, :2].sum(axis=0), np.array(facts)[:, 2:].mean(axis=0)
-        paths = tuple(self.taxonomy.path(label) if self.taxonomy else (label,) for label in labelled.labels)
-        return Judged(labelled, labelled.labels, P, paths, folds, *map(float, (*seconds, *means)), trees[0])
+            results.append(FoldResult.of_arrays(arrays))
+            P[held] = results[-1].P
+        labels = self.dataset.labels
+        return Evaluated(
+            self.dataset,
+            labels,
+            P,
+            tuple(self.taxonomy.path(label) if self.taxonomy else (label,) for label in labels),
+            self.folds,
+            train_seconds=sum(result.train_seconds for result in results),
+            predict_seconds=sum(result.predict_seconds for result in results),
+            machines=float(np.mean([result.machines for result in results])),
+            support_rows=float(np.mean([result.support_rows for result in results])),
+            inverse_temperature=float(np.mean([result.inverse_temperature for result in results])),
+            tree=results[0].tree,
+        )
 
-    def _judge(self, labelled: Dataset, held: np.ndarray, progress: Progress | None) -> dict[str, np.ndarray]:
-        """Posteriors of the rows held out, four costs and the inverse_temperature, and the bytes of the tree's text."""
-        known, new = labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
-        missing = np.setdiff1d(np.arange(len(labelled.labels)), known.y)
+    def _evaluate_fold(self, held: np.ndarray, config: TrainingConfig, run: Run) -> FoldResult:
+        known, new = self.dataset.take(np.flatnonzero(~held)), self.dataset.take(np.flatnonzero(held))
+        missing = np.setdiff1d(np.arange(len(self.dataset.labels)), known.y)
         if len(missing):
-            label = labelled.labels[missing[0]]
+            label = self.dataset.labels[missing[0]]
             raise CorpusError(f"label {label!r} stands in one fold only; the others have none of it")
         start = time.perf_counter()
-        asked = {"taxonomy": self.taxonomy, "jobs": self.jobs, "cache": self.cache, "progress": progress}
-        model = train_on(known, self.setup, reports=False, **asked).model
+        model = train_on(known, config, run, taxonomy=self.taxonomy, compares_splits=False).model
         middle = time.perf_counter()
         P = model.posteriors_of(new.X)
-        seconds = (middle - start, time.perf_counter() - middle)
-        counts = (model.classifier.n_machines, model.classifier.n_support)
-        facts = np.array([*seconds, *counts, model.inverse_temperature], float)
-        return {"P": P, "facts": facts, "tree": np.frombuffer(_tree_text(model).encode(), np.uint8)}
+        return FoldResult(
+            P,
+            train_seconds=middle - start,
+            predict_seconds=time.perf_counter() - middle,
+            machines=model.classifier.n_machines,
+            support_rows=model.classifier.n_support,
+            inverse_temperature=model.inverse_temperature,
+            tree=_tree_text(model),
+        )
 
-    def _key(self, labelled: Dataset, held: np.ndarray) -> str:
+    def _key(self, config: TrainingConfig, held: np.ndarray) -> str:
         tree = self.taxonomy.to_toml() if self.taxonomy else ""
         rows = np.packbits(held).tobytes().hex()
-        return repr((labelled.fingerprint, self.setup.recipe.fingerprint, self.setup.choices, tree, rows))
-
-    def _within(self, fold: int, n_folds: int, stage: str, done: int, total: int) -> None:
-        self.progress(f"fold {fold} of {n_folds}, {stage}", done, total)
+        return repr((self.dataset.fingerprint, recipe_of(config).fingerprint, config.to_plain(), tree, rows))
 
 
-def folds_of(labelled: Dataset, said: str = AUTO) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """Posteriors of the rows of a fold, what they cost, and the text of the tree that gave them."""
+
+    P: np.ndarray
+    train_seconds: float
+    predict_seconds: float
+    machines: float
+    support_rows: float
+    inverse_temperature: float
+    tree: str = field(default="")
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """As a store keeps it."""
+        numbers = [getattr(self, name) for name in FOLD_FIGURES]
+        return {"P": self.P, "figures": np.array(numbers, float), "tree": np.frombuffer(self.tree.encode(), np.uint8)}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> FoldResult:
+        """The inverse of `to_arrays`."""
+        figures = dict(zip(FOLD_FIGURES, arrays["figures"].tolist(), strict=True))
+        return cls(arrays["P"], **figures, tree=arrays["tree"].tobytes().decode())
+
+
+FOLD_FIGURES = ("train_seconds", "predict_seconds", "machines", "support_rows", "inverse_temperature")
+
+
+def prepare_folds(
+    corpus: str | Path, config: TrainingConfig, run: Run, *, folds: str = AUTO, reader: str | None = None
+) -> FoldedCorpus:
+    """A corpus read and extracted, its taxonomy, and the fold of each window."""
+    read = read_corpus_at(corpus, run, reader)
+    dataset = gather(read, recipe_of(config), run)
+    taxonomy = tree_for(read, dataset.labels, config.taxonomy)
+    check_labels(dataset, taxonomy)
+    return FoldedCorpus(dataset, folds_of(dataset, folds), taxonomy)
+
+
+def folds_of(dataset: Dataset, stated: str = AUTO) -> np.ndarray:
     """The fold of each row: `auto` takes those of the corpus or makes five, `groups` leaves one group out, or a number.
 
     Groups stay together and labels are spread over the folds; folds of a corpus that part a group are refused.
     """
-    from audioclass.training.folds import fold_count, grouped_folds
-
-    if said == AUTO and (labelled.folds != "").all():
-        return _stated_folds(labelled)
-    groups = np.unique(labelled.groups, return_inverse=True)[1]
-    if said == GROUPS:
+    if stated == AUTO and (dataset.folds != "").all():
+        return _stated_folds(dataset)
+    groups = np.unique(dataset.groups, return_inverse=True)[1]
+    if stated == GROUPS:
         return _several(groups, "groups")
-    wanted = N_FOLDS if said == AUTO else _number(said)
-    count = fold_count(labelled.y, groups, wanted)
+    wanted = N_FOLDS if stated == AUTO else _number(stated)
+    count = fold_count(dataset.y, groups, wanted)
     if count < 2:
-        counts = [len(np.unique(groups[labelled.y == k])) for k in range(len(labelled.labels))]
-        short = labelled.labels[int(np.argmin(counts))]
+        counts = [len(np.unique(groups[dataset.y == k])) for k in range(len(dataset.labels))]
+        short = dataset.labels[int(np.argmin(counts))]
         raise CorpusError(f"label {short!r} has a single group, at least 2 are needed for folds")
-    return grouped_folds(labelled.y, groups, count)
+    return grouped_folds(dataset.y, groups, count)
 
 
-def _stated_folds(labelled: Dataset) -> np.ndarray:
-    folds = np.unique(labelled.folds, return_inverse=True)[1]
-    groups = np.unique(labelled.groups, return_inverse=True)[1]
+def _stated_folds(dataset: Dataset) -> np.ndarray:
+    folds = np.unique(dataset.folds, return_inverse=True)[1]
+    groups = np.unique(dataset.groups, return_inverse=True)[1]
     for group in range(groups.max() + 1):
         if len(np.unique(folds[groups == group])) > 1:
-            name = str(np.unique(labelled.groups)[group])
+            name = str(np.unique(dataset.groups)[group])
             raise CorpusError(f"group {name!r} stands in several folds of the corpus; --folds {N_FOLDS} makes others")
     return _several(folds, "folds")
 
@@ -259,7 +280,7 @@ def _several(codes: np.ndarray, what: str) -> np.ndarray:
     return codes
 
 
-def _number(said: str) -> int:
-    if not said.isdecimal() or int(said) < 2:
-        raise UsageError(f"folds {said!r} must be {AUTO!r}, {GROUPS!r} or a number from 2 on")
-    return int(said)
+def _number(stated: str) -> int:
+    if not stated.isdecimal() or int(stated) < 2:
+        raise UsageError(f"folds {stated!r} must be {AUTO!r}, {GROUPS!r} or a number from 2 on")
+    return int(stated)

@@ -1,48 +1,42 @@
-"""Models by path or by the name of a shipped one, with their components made by the plugin manager."""
+"""Models by path, or by the name of a shipped one."""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from audioclass.classifier import loading
+from audioclass.classifier.model import Model
 from audioclass.errors import UsageError, did_you_mean
-
-if TYPE_CHECKING:
-    from audioclass.classifier.loading import Maker
-    from audioclass.classifier.model import Model
-    from audioclass.plugins.manager import PluginManager
+from audioclass.plugins.manager import plugin_manager
+from audioclass.run import Registry
 
 DEFAULT_MODEL = "broadcast"
 SUFFIX = ".audioclass"
 
 
-def load_model(
-    model: str | Path = DEFAULT_MODEL, *, manager: PluginManager | None = None, verify: bool = True
-) -> Model:
+def load_model(model: str | Path = DEFAULT_MODEL, *, registry: Registry | None = None, verify: bool = True) -> Model:
     """A model file, or a shipped model by its name; its golden vectors are recomputed unless told not to."""
-    from audioclass.classifier import loading
-    from audioclass.plugins.manager import plugin_manager
-
-    made = maker(manager or plugin_manager())
+    registry = registry or plugin_manager()
     shipped = shipped_models()
     if str(model) in shipped and not Path(model).exists():
         with as_file(files("audioclass").joinpath("models", f"{model}{SUFFIX}")) as path:
-            return loading.load_model(path, made, verify=verify)
+            return loading.load_model(path, registry, verify=verify)
     if not Path(model).exists():
-        raise UsageError(f"{model}: no such model file{did_you_mean(str(model), shipped)}; shipped: {_listed(shipped)}")
-    return loading.load_model(Path(model), made, verify=verify)
+        names = ", ".join(shipped) or "none"
+        raise UsageError(f"{model}: no such model file{did_you_mean(str(model), shipped)}; shipped: {names}")
+    return loading.load_model(Path(model), registry, verify=verify)
 
 
-def maker(manager: PluginManager) -> Maker:
-    """What a model file is made of, by name."""
-    from audioclass.classifier.loading import Maker
+def loaded(model: str | Path | Model) -> Model:
+    """A model by its path or name, read once in a process; a model is itself."""
+    return _load_once(str(model)) if isinstance(model, (str, Path)) else model
 
-    def origin(kind: str, name: str) -> str:
-        offer = manager.find(kind, name)
-        return f"{offer.distribution} {offer.version}"
 
-    return Maker(manager.make, origin)
+@cache
+def _load_once(model: str) -> Model:
+    return load_model(model)
 
 
 def shipped_models() -> list[str]:
@@ -51,7 +45,3 @@ def shipped_models() -> list[str]:
     if not folder.is_dir():
         return []
     return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(SUFFIX))
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(names) or "none"

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from audioclass.engine.config import Choices
-from audioclass.engine.datasets import Dataset, Progress, gather, load_corpus
+from audioclass.classifier.bank import Bank
+from audioclass.classifier.model import Memory, Model
+from audioclass.contracts import Kernel
+from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
-from audioclass.engine.training import Setup, Trained, judge
+from audioclass.engine.runs import make_run
+from audioclass.engine.training import Trained, evaluate_posteriors
 from audioclass.errors import ModelError
 from audioclass.problems import Dichotomy, Machine, Plan
+from audioclass.run import Run
 from audioclass.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from audioclass.classifier.bank import Bank
-    from audioclass.classifier.model import Model
-    from audioclass.plugins.manager import PluginManager
-    from audioclass.training.dichotomies import TrainedDichotomy
-    from audioclass.training.examples import Examples
+from audioclass.training.assemble import assemble
+from audioclass.training.config import TrainingConfig
+from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
+from audioclass.training.examples import Examples
+from audioclass.training.memory import memory_of
+from audioclass.training.train import plan_of
 
 
 def update(
@@ -34,29 +36,38 @@ def update(
     name: str = "",
     taxonomy: Taxonomy | None = None,
     reader: str | None = None,
-    jobs: int = 1,
-    cache: Path | None = None,
-    progress: Progress | None = None,
-    manager: PluginManager | None = None,
+    run: Run | None = None,
 ) -> Trained:
     """Add a corpus to a model: more recordings of its labels, or of new ones.
 
-    Features are prepared as the model prepares them, and the method is the model's own. Dichotomies without any of the
-    added labels keep their machines; the others are trained on the rows that the model remembers and the added ones. A
-    `taxonomy` is needed only where a new label belongs to a group; else the corpus's own tree says where it stands.
+    Features are preprocessed as the model does it, and the configuration is the model's own. Dichotomies without any of
+    the added labels keep their machines; the others are trained on the rows that the model remembers and the added
+    ones. A `taxonomy` is needed only where a new label belongs to a group; else the corpus's own tree says where it
+    stands.
     """
-    old = load_model(model, manager=manager)
-    if old.memory is None or not old.about.get("machines"):
+    run = run or make_run()
+    old = load_model(model, registry=run.registry)
+    bank = old.classifier.machines
+    if old.memory is None or not isinstance(bank, Bank) or not old.about.get("machines"):
         raise ModelError(f"{model}: it remembers no training rows to add to; train again on both corpora")
-    choices = Choices.of(old.about.get("choices", {}), str(model))
-    setup = Setup.of(old.recipe, choices, manager=manager)
-    read = load_corpus(corpus, setup.manager, reader)
-    labelled = gather(read, old.recipe, jobs=jobs, cache=cache, progress=progress)
-    labels = tuple(sorted({*old.labels, *labelled.labels}))
+    config, run = config_of(old, run)
+    read = read_corpus_at(corpus, run, reader)
+    dataset = gather(read, old.recipe, run)
+    labels = tuple(sorted({*old.labels, *dataset.labels}))
     tree = taxonomy or _grown_tree(old, labels, read.paths)
     tree.check_labels(labels)
-    work = _Update(old, setup, labelled, labels, tree, is_same=taxonomy is None and labels == old.labels)
-    return work.trained(name or old.name, jobs, progress)
+    is_same = taxonomy is None and labels == old.labels
+    work = _Update(old, bank, old.memory, config, dataset, labels, tree, is_same=is_same)
+    return work.trained(name or old.name, run)
+
+
+def config_of(model: Model, run: Run) -> tuple[TrainingConfig, Run]:
+    """The configuration that a model was trained with, and the run with its seed."""
+    choices = dict(model.about.get("choices", {}))
+    seed = choices.pop("seed", 0)
+    run = replace(run, seed=int(seed))
+    sources = dict.fromkeys(choices, model.name)
+    return TrainingConfig.of({**choices, "recipe": model.recipe}, run, sources=sources), run
 
 
 def _grown_tree(old: Model, labels: Sequence[str], paths: Sequence[Sequence[str]]) -> Taxonomy:
@@ -70,101 +81,102 @@ class _Update:
     """What is added to a model; `labels` are those of both, `is_same` where neither they nor the tree change."""
 
     old: Model
-    setup: Setup
-    labelled: Dataset
+    bank: Bank
+    memory: Memory
+    config: TrainingConfig
+    dataset: Dataset
     labels: tuple[str, ...]
     tree: Taxonomy
     is_same: bool
 
-    def trained(self, name: str, jobs: int, progress: Progress | None) -> Trained:
+    def trained(self, name: str, run: Run) -> Trained:
         """The new model; its report is of the added recordings, each group held out."""
-        from audioclass.classifier.model import Model
-        from audioclass.training.memory import memory_of
-        from audioclass.training.train import assemble
-
         examples, n_old = self._examples()
-        plan = self._plan(examples)
-        results = self._results(plan, examples, n_old, jobs, progress)
-        training = assemble(examples, self.labels, self.setup.method, plan, results)
-        added = self.labelled.among(self.labels)
-        grouped = judge(added, training.held_out[n_old:], None, self.old.inverse_temperature)
-        about = describe(added, self.setup, training, grouped, None, examples.y) | {"updates": self._history()}
-        memory = memory_of(training, examples)
-        made = (training.classifier, self.tree, about, memory, self.old.inverse_temperature)
-        model = Model.of(name, self.old.recipe, self.old.preprocessing, *made)
+        plan = self._plan(examples, run)
+        training = assemble(examples, self.labels, self.config, plan, self._results(plan, examples, n_old, run))
+        added = self.dataset.among(self.labels)
+        grouped = evaluate_posteriors(added, training.held_out[n_old:], None, self.old.inverse_temperature)
+        about = describe(added, self.config, run, training, grouped, None, examples.y)
+        model = Model.of(
+            name,
+            self.old.recipe,
+            self.old.preprocessing,
+            training.classifier,
+            self.tree,
+            about | {"updates": self._history()},
+            memory_of(training, examples),
+            self.old.inverse_temperature,
+        )
         return Trained(model, training, added, grouped, None)
 
     def _examples(self) -> tuple[Examples, int]:
         """The remembered rows, then the added ones; groups of the two never meet."""
-        from audioclass.training.examples import Examples
-
-        memory, bank = self.old.memory, self.old.classifier.machines
-        X = np.concatenate([bank.X.astype(np.float64), self.old.preprocessing.apply(self.labelled.X)])
+        memory = self.memory
+        X = np.concatenate([self.bank.X.astype(np.float64), self.old.preprocessing.apply(self.dataset.X)])
         place = np.array([self.labels.index(label) for label in self.old.labels])
-        y = np.concatenate([place[memory.y], self.labelled.y_among(self.labels)])
-        added = np.unique(self.labelled.groups, return_inverse=True)[1]
+        y = np.concatenate([place[memory.y], self.dataset.y_among(self.labels)])
+        added = np.unique(self.dataset.groups, return_inverse=True)[1]
         groups = np.concatenate([memory.groups, added + memory.groups.max(initial=-1) + 1])
-        weights = np.concatenate([memory.weights, self.labelled.weights])
-        return Examples.of(X, y, weights, groups), len(bank.X)
+        weights = np.concatenate([memory.weights, self.dataset.weights])
+        return Examples.of(X, y, weights, groups), len(self.bank.X)
 
-    def _plan(self, examples: Examples) -> Plan:
+    def _plan(self, examples: Examples, run: Run) -> Plan:
         """The model's own plan while labels and tree are the same, else a new one."""
-        from audioclass.training.train import plan_of
-
-        if self.is_same:
+        if self.is_same and self.old.classifier.plan is not None:
             return self.old.classifier.plan
-        return plan_of(examples, self.labels, self.setup.method, self.tree)
+        return plan_of(examples, self.labels, self.config, run, self.tree)
 
-    def _results(
-        self, plan: Plan, examples: Examples, n_old: int, jobs: int, progress: Progress | None
-    ) -> list[TrainedDichotomy]:
-        """Kept machines where nothing was added, trained ones elsewhere."""
-        from audioclass.training.dichotomies import train_dichotomies
-
-        kept = {i: self._kept(dichotomy, examples, n_old) for i, dichotomy in enumerate(plan.dichotomies)}
-        touched = [i for i, result in kept.items() if result is None]
-        facts = [self._facts(plan.dichotomies[i]) for i in touched]
-        fresh = train_dichotomies(
-            [plan.dichotomies[i] for i in touched],
+    def _results(self, plan: Plan, examples: Examples, n_old: int, run: Run) -> list[TrainedDichotomy]:
+        """The model's machines where nothing was added, trained ones elsewhere."""
+        results = {
+            dichotomy: self._unchanged(dichotomy, which, examples, n_old)
+            for dichotomy in plan.dichotomies
+            if (which := self._place(dichotomy)) is not None and not self._is_touched(dichotomy, examples.y[n_old:])
+        }
+        touched = [dichotomy for dichotomy in plan.dichotomies if dichotomy not in results]
+        choices = [self._choice(self._place(dichotomy)) for dichotomy in touched]
+        trained = train_dichotomies(
+            touched,
             examples,
-            [kernel for kernel, _ in facts],
-            [C for _, C in facts],
-            self.setup.method.components,
+            [kernel for kernel, _ in choices],
+            [C for _, C in choices],
+            self.config,
+            run,
             everywhere=True,
-            jobs=jobs,
-            progress=None if progress is None else partial(progress, "training"),
         )
-        made = dict(zip(touched, fresh, strict=True))
-        return [made.get(i) or kept[i] for i in range(len(plan.dichotomies))]
+        results |= dict(zip(touched, trained, strict=True))
+        return [results[dichotomy] for dichotomy in plan.dichotomies]
 
-    def _was(self, dichotomy: Dichotomy) -> int | None:
+    @staticmethod
+    def _is_touched(dichotomy: Dichotomy, added: np.ndarray) -> bool:
+        """Whether any of the added recordings takes part in a dichotomy."""
+        return bool(np.isin(added, [*dichotomy.positive, *dichotomy.negative]).any())
+
+    def _place(self, dichotomy: Dichotomy) -> int | None:
         """Which of the model's dichotomies has these sides."""
         sides = tuple(frozenset(self.labels[k] for k in side) for side in (dichotomy.positive, dichotomy.negative))
-        for i, other in enumerate(self.old.classifier.plan.dichotomies):
+        plan = self.old.classifier.plan
+        for i, other in enumerate(plan.dichotomies if plan else ()):
             named = (frozenset(self.old.labels[k] for k in side) for side in (other.positive, other.negative))
             if tuple(named) == sides:
                 return i
         return None
 
-    def _facts(self, dichotomy: Dichotomy) -> tuple[Any, float]:
-        """The kernel and C that the model has for a dichotomy, or for its first where it is new."""
-        which = self._was(dichotomy) or 0  # a new one is chosen for as the first was
-        kernel = next(p.kernel for p in self.old.classifier.machines.parts if which in p.machines)
+    def _choice(self, which: int | None) -> tuple[Kernel, float]:
+        """The kernel and C of a machine of the model; a new one is chosen for as the first was."""
+        which = which or 0
+        kernel = next(part.kernel for part in self.bank.parts if which in part.machines)
         return kernel, float(self.old.about["machines"][which]["C"])
 
-    def _kept(self, dichotomy: Dichotomy, examples: Examples, n_old: int) -> TrainedDichotomy | None:
-        """The model's own machine, if none of the added recordings takes part in it."""
-        from audioclass.training.dichotomies import TrainedDichotomy
-
-        which = self._was(dichotomy)
-        if which is None or np.isin(examples.y[n_old:], [*dichotomy.positive, *dichotomy.negative]).any():
-            return None
-        kernel, C = self._facts(dichotomy)
+    def _unchanged(self, dichotomy: Dichotomy, which: int, examples: Examples, n_old: int) -> TrainedDichotomy:
+        """The model's own machine, with its scores of what was added."""
+        kernel, C = self._choice(which)
         classifier = self.old.classifier
         new = classifier.scores(examples.statistics.X[n_old:].astype(np.float32))[:, which]
-        held_out = np.concatenate([self.old.memory.held_out[:, which], new]).astype(np.float64)
-        machine = _machine(classifier.machines, which)
-        return TrainedDichotomy(dichotomy, kernel, C, machine, classifier.calibrations[which], held_out)
+        held_out = np.concatenate([self.memory.held_out[:, which], new]).astype(np.float64)
+        return TrainedDichotomy(
+            dichotomy, kernel, C, _machine(self.bank, which), classifier.calibrations[which], held_out
+        )
 
     def _history(self) -> list[dict[str, Any]]:
         was = self.old.about.get("corpus", {})

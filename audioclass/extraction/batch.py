@@ -1,4 +1,4 @@
-"""Many recordings, each extracted by itself, a bad one costing only itself."""
+"""Many recordings, each extracted by itself; a bad one is skipped and reported."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from audioclass.data import Block
 from audioclass.errors import AudioclassError
 from audioclass.extraction.cache import Cache, CachedFeatures, cache_key
 from audioclass.extraction.extract import extract_features
-from audioclass.extraction.parallel import for_each
 from audioclass.extraction.recipe import Recipe
-from audioclass.recordings import Progress, regular
+from audioclass.recordings import regular
+from audioclass.run import Progress, Run, silent
+
+CRASHED = "the decoder crashed on it"
 
 
 @dataclass(frozen=True)
@@ -27,41 +29,36 @@ class Extracted:
     path: Path
     cached: CachedFeatures | None = None
     reason: str = ""
-    was_kept: bool = False
+    was_cached: bool = False
     seconds_taken: float = 0.0
 
 
-def extract_batch(
-    paths: Sequence[Path], recipe: Recipe, cache: Cache, jobs: int = 1, progress: Progress | None = None
-) -> Iterator[Extracted]:
-    """One outcome for each recording, in order of their completion; `progress` is told of one file at a time."""
+def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache, run: Run) -> Iterator[Extracted]:
+    """What becomes of each recording, in order of completion; one that crashes its process is reported."""
     cache.prepare()
-    if jobs == 1 or len(paths) < 2:
-        yield from (extract_one(path, recipe, cache, progress) for path in paths)
-        return
-    work = partial(extract_one, recipe=recipe, cache=cache)
-    yield from for_each(work, paths, jobs, lambda path, reason: Extracted(path, reason=reason))
+    progress = run.progress if run.executor.shares_memory else silent
+    work = partial(extract_one, recipe=recipe, cache=cache, progress=progress)
+    return run.executor.map_unordered(work, paths, lambda path: Extracted(path, reason=f"{path}: {CRASHED}"))
 
 
-def extract_one(path: Path, recipe: Recipe, cache: Cache, progress: Progress | None = None) -> Extracted:
-    """Extract a recording or find what was kept of it; an error that a user can understand becomes a reason."""
+def extract_one(path: Path, recipe: Recipe, cache: Cache, progress: Progress = silent) -> Extracted:
+    """Extract a recording or find it in the cache; an error that a user can understand becomes a reason."""
     start = time.perf_counter()
     try:
         key = uuid.uuid4().hex if str(path) == "-" else cache_key(regular(path), recipe)
-        kept = cache.find(key)
-        entry = kept or cache.write(key, extract_features(_watched(path, recipe, progress), recipe), recipe)
+        before = cache.find(key)
+        features = before or cache.write(key, extract_features(_watched(path, recipe, progress), recipe), recipe)
     except AudioclassError as error:
         return Extracted(path, reason=str(error), seconds_taken=time.perf_counter() - start)
     except OSError as error:
         return Extracted(path, reason=f"{path}: {error.strerror}", seconds_taken=time.perf_counter() - start)
-    return Extracted(path, entry, was_kept=kept is not None, seconds_taken=time.perf_counter() - start)
+    return Extracted(path, features, was_cached=before is not None, seconds_taken=time.perf_counter() - start)
 
 
-def _watched(path: Path, recipe: Recipe, progress: Progress | None) -> Iterator[Block]:
+def _watched(path: Path, recipe: Recipe, progress: Progress) -> Iterator[Block]:
     """The blocks of a recording; `progress` is told how far it is."""
     with open_audio("-" if str(path) == "-" else path) as audio:
         for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
             yield block
-            if progress is not None:
-                declared = audio.declared / audio.sample_rate if audio.declared else None
-                progress(audio.position / audio.sample_rate, declared)
+            declared = audio.declared / audio.sample_rate if audio.declared else None
+            progress(path.name, audio.position / audio.sample_rate, declared)

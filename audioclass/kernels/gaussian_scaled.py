@@ -12,7 +12,7 @@ import numpy as np
 
 from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
-from audioclass.kernels.statistics import squared_distance
+from audioclass.kernels.statistics import pairwise, squared_distance
 from audioclass.parameters import component, parameter
 
 
@@ -30,8 +30,8 @@ class ScaledGaussian:
         """From features of as many columns as there are factors."""
         if self.factors and len(self.factors) != X.shape[1]:
             raise ValueError(f"gaussian_scaled: {len(self.factors)} factors for {X.shape[1]} features")
-        left = self._scaled(X)
-        return np.exp(-squared_distance(left, left if Y is X else self._scaled(Y)) / (2 * self.sigma**2))
+        S = pairwise(squared_distance, self._scaled(X), None if Y is X else self._scaled(Y))
+        return np.asarray(np.exp(-S / (2 * self.sigma**2)))
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         return X * np.array(self.factors, X.dtype) if self.factors else X

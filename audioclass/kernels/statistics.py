@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from audioclass.contracts import HasGradients, Kernel
+from audioclass.contracts import GramKernel, HasGradients, Kernel, StatisticKernel
 from audioclass.errors import unknown_name
 
 Statistic = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -14,27 +14,26 @@ Statistic = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def dot(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """x'y of every pair."""
-    return X @ Y.T
+    return np.asarray(X @ Y.T)
 
 
 def squared_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """‖x−y‖² = ‖x‖² + ‖y‖² − 2x'y of every pair, at least 0, and exactly 0 on the diagonal where Y is X."""
-    S = X @ Y.T
+    """‖x−y‖² = ‖x‖² + ‖y‖² − 2x'y of every pair, at least 0; `pairwise` makes it exact on a diagonal."""
+    S = np.asarray(X @ Y.T)
     S *= -2  # in place, step by step: the matrix may be the largest thing in memory
     S += _squared_norms(X)[:, None]
     S += _squared_norms(Y)[None, :]
     np.maximum(S, 0, out=S)
-    if Y is X:
-        np.fill_diagonal(S, 0)
     return S
 
 
 def mean_squared_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """‖x−y‖²/d of every pair, d the number of features."""
-    return squared_distance(X, Y) / X.shape[1]
+    return np.asarray(squared_distance(X, Y) / X.shape[1])
 
 
-SHARED: Mapping[str, Statistic] = {f.__name__: f for f in (dot, squared_distance, mean_squared_distance)}
+DISTANCES = (squared_distance, mean_squared_distance)
+SHARED: Mapping[str, Statistic] = {f.__name__: f for f in (dot, *DISTANCES)}
 
 
 def statistic_of(kernel: Kernel) -> Statistic | None:
@@ -47,14 +46,37 @@ def statistic_of(kernel: Kernel) -> Statistic | None:
     return statistic
 
 
+def pairwise(statistic: Statistic, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
+    """The statistic of every pair of X and Y, (len(X), len(Y)); of X with itself where Y is left out.
+
+    Then the matrix is symmetric, and a distance is exactly 0 on the diagonal, where rounding leaves a little.
+    """
+    if Y is not None:
+        return statistic(X, Y)
+    S = statistic(X, X)
+    if statistic in DISTANCES:
+        np.fill_diagonal(S, 0)
+    return S
+
+
+def gram_of_statistic(kernel: Kernel, S: np.ndarray) -> np.ndarray:
+    """The Gram matrix of a kernel from its statistic, entry by entry."""
+    if not isinstance(kernel, StatisticKernel):
+        raise ValueError(f"kernel {kernel.name!r} has no statistic, it has only a Gram matrix")
+    return kernel.of(S)
+
+
 def gram(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
-    """Gram matrix (len(X), len(Y)) of checked examples; symmetric where Y is left out."""
+    """Gram matrix (len(X), len(Y)) of checked examples; symmetric and exact on its diagonal where Y is left out."""
     X, Y = _examples(X, "X"), None if Y is None else _examples(Y, "Y")
     if Y is not None and X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features and Y {Y.shape[1]}")
     statistic = statistic_of(kernel)
-    other = X if Y is None else Y
-    return kernel.gram(X, other) if statistic is None else kernel.of(statistic(X, other))
+    if statistic is not None:
+        return gram_of_statistic(kernel, pairwise(statistic, X, Y))
+    if not isinstance(kernel, GramKernel):
+        raise ValueError(f"kernel {kernel.name!r} has neither a statistic nor a Gram matrix")
+    return kernel.gram(X, X if Y is None else Y)
 
 
 def gram_and_gradients(kernel: Kernel, X: np.ndarray) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
@@ -63,23 +85,24 @@ def gram_and_gradients(kernel: Kernel, X: np.ndarray) -> tuple[np.ndarray, Mappi
     statistic = statistic_of(kernel)
     if statistic is None or not isinstance(kernel, HasGradients):
         return gram(kernel, X), {}
-    S = statistic(X, X)
-    K = kernel.of(S)
+    S = pairwise(statistic, X)
+    K = gram_of_statistic(kernel, S)
     return K, kernel.gradients(S, K)
 
 
 def diagonal(kernel: Kernel, X: np.ndarray) -> np.ndarray:
     """k(x, x) of each example without the rest of the Gram matrix."""
     X = _examples(X, "X")
-    if getattr(kernel, "statistic", None) == "dot":
-        return kernel.of(_squared_norms(X))
-    if isinstance(getattr(kernel, "statistic", None), str):
-        return kernel.of(np.zeros(len(X), X.dtype))
+    statistic = statistic_of(kernel)
+    if statistic is dot:
+        return gram_of_statistic(kernel, _squared_norms(X))
+    if statistic in DISTANCES:
+        return gram_of_statistic(kernel, np.zeros(len(X), X.dtype))
     return np.array([gram(kernel, X[i : i + 1])[0, 0] for i in range(len(X))])
 
 
 def _squared_norms(X: np.ndarray) -> np.ndarray:
-    return np.einsum("ij,ij->i", X, X)
+    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def _examples(X: np.ndarray, name: str) -> np.ndarray:

@@ -123,6 +123,19 @@ class PluginManager:
             raise unknown_name(namespace.replace("_", " "), name, known)
         return self._offers[namespace, name]
 
+    def names(self, kind: str) -> list[str]:
+        """The names of a kind, sorted."""
+        return [offer.name for offer in self.offers(kind)]
+
+    def kind(self, kind: str, name: str) -> str:
+        """The kind of a name: an option that chooses among several kinds looks them up together."""
+        return self.find(kind, name).kind
+
+    def origin(self, kind: str, name: str) -> str:
+        """The distribution of a name and its version."""
+        offer = self.find(kind, name)
+        return f"{offer.distribution} {offer.version}"
+
     def load(self, kind: str, name: str) -> type:
         """The class of a name, imported now if it was not before."""
         offer = self.find(kind, name)

@@ -10,7 +10,7 @@ from audioclass.errors import UsageError
 from audioclass.taxonomy import Taxonomy
 
 UNKNOWN = "unknown"
-Rung = tuple[str, tuple[int, ...]]  # a name and the columns of the labels below it
+Step = tuple[str, tuple[int, ...]]  # a name and the columns of the labels below it
 
 
 class BackOffPath:
@@ -20,7 +20,7 @@ class BackOffPath:
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold={threshold} must be at least 0 and at most 1")
         self._threshold = threshold
-        self._rungs = [_rungs(label, tuple(labels), taxonomy) for label in labels]
+        self._steps = [_steps(label, tuple(labels), taxonomy) for label in labels]
 
     @property
     def keeps_labels(self) -> bool:
@@ -29,14 +29,14 @@ class BackOffPath:
 
     def name(self, label: int, posteriors: np.ndarray) -> str:
         """The first name from the label up whose posterior reaches the threshold."""
-        sure = (name for name, columns in self._rungs[label] if posteriors[list(columns)].sum() >= self._threshold)
+        sure = (name for name, columns in self._steps[label] if posteriors[list(columns)].sum() >= self._threshold)
         return next(sure, UNKNOWN)
 
 
-def _rungs(label: str, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> list[Rung]:
-    leaf = (label, (labels.index(label),))
+def _steps(label: str, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> list[Step]:
+    itself = (label, (labels.index(label),))
     if taxonomy is None:
-        return [leaf]
+        return [itself]
     above = [taxonomy.node(name) for name in reversed(taxonomy.path(label)[:-1])]
-    groups = [(node.name, tuple(labels.index(name) for name in node.labels)) for node in above]
-    return [leaf, *(rung for rung in groups if len(rung[1]) < len(labels))]
+    groups = [(node.name, tuple(labels.index(leaf) for leaf in node.labels)) for node in above]
+    return [itself, *(step for step in groups if len(step[1]) < len(labels))]

@@ -10,8 +10,8 @@ import numpy as np
 from audioclass.contracts import Smoother
 from audioclass.data import Posteriors, Result
 from audioclass.segmentation.back_off import BackOffPath
-from audioclass.segmentation.segments import Classified, Segmenter
-from audioclass.segmentation.smoothing import Decided, WindowSmoother
+from audioclass.segmentation.segments import ClassifiedSegment, Segmenter
+from audioclass.segmentation.smoothing import SmoothedWindows, WindowSmoother
 from audioclass.taxonomy import Taxonomy
 
 
@@ -30,25 +30,25 @@ class SegmentStream:
         self._windows = WindowSmoother(smoother, labels)
         self._segments = Segmenter(BackOffPath(labels, taxonomy, threshold), min_duration)
 
-    def push(self, posteriors: Posteriors) -> list[Classified]:
+    def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
         """Take in the next windows; give the segments that are final."""
         return self._segments.push(self._windows.push(posteriors))
 
-    def finish(self) -> list[Classified]:
+    def finish(self) -> list[ClassifiedSegment]:
         """The rest."""
         return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
 
 
-def classified_windows(decided: Decided, ladder: BackOffPath | None = None) -> list[Classified]:
-    """Every window by itself, with its label, or with what the ladder calls it."""
-    posteriors = decided.posteriors
-    rows = zip(posteriors.segments, posteriors.P, decided.path.tolist(), strict=True)
-    name = ladder.name if ladder is not None else lambda label, _: posteriors.labels[label]
-    return [Classified(replace(window, label=name(label, row)), row) for window, row, label in rows]
+def classified_windows(windows: SmoothedWindows, path: BackOffPath | None = None) -> list[ClassifiedSegment]:
+    """Every window by itself, with its label, or with what the path calls it."""
+    posteriors = windows.posteriors
+    rows = zip(posteriors.segments, posteriors.P, windows.path.tolist(), strict=True)
+    name = path.name if path is not None else lambda label, _: posteriors.labels[label]
+    return [ClassifiedSegment(replace(window, label=name(label, row)), row) for window, row, label in rows]
 
 
 def result_of(
-    rows: Iterable[tuple[str, Classified]], labels: Sequence[str], taxonomy: Taxonomy | None = None
+    rows: Iterable[tuple[str, ClassifiedSegment]], labels: Sequence[str], taxonomy: Taxonomy | None = None
 ) -> Result:
     """The table of (file, segment) rows, in their order."""
     rows = list(rows)

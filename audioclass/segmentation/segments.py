@@ -14,13 +14,13 @@ import numpy as np
 from audioclass.data import Segment
 from audioclass.errors import UsageError
 from audioclass.segmentation.back_off import BackOffPath
-from audioclass.segmentation.smoothing import Decided
+from audioclass.segmentation.smoothing import SmoothedWindows
 
 ROUNDING = 1e-9  # seconds by which sums of times may miss
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class LabelRun:
     """Successive windows of one label: where they lie, and the sum of their posteriors."""
 
     label: int
@@ -34,13 +34,13 @@ class Run:
         """Mean over the windows."""
         return self.total / self.n_windows
 
-    def joined(self, other: Run, label: int) -> Run:
+    def joined(self, other: LabelRun, label: int) -> LabelRun:
         """This run and the one after it as one."""
-        return Run(label, self.start, other.end, self.total + other.total, self.n_windows + other.n_windows)
+        return LabelRun(label, self.start, other.end, self.total + other.total, self.n_windows + other.n_windows)
 
 
 @dataclass(frozen=True, eq=False)
-class Classified:
+class ClassifiedSegment:
     """A segment that is final, and the mean posteriors of its windows, (n_labels,)."""
 
     segment: Segment
@@ -51,87 +51,83 @@ class Segmenter:
     """Makes segments of one recording's windows as they come; each is given as soon as nothing can change it.
 
     A run shorter than `min_duration` is given to the neighbour whose label is likelier in it, so that only a recording
-    that is shorter itself has a shorter segment. Then a segment whose posterior is below the ladder's threshold is
+    that is shorter itself has a shorter segment. Then a segment whose posterior is below the path's threshold is
     called by a group, or unknown; neighbours that are called the same are one.
     """
 
-    def __init__(self, ladder: BackOffPath, min_duration: float = 0.0) -> None:
+    def __init__(self, path: BackOffPath, min_duration: float = 0.0) -> None:
         if not 0 <= min_duration < float("inf"):
             raise UsageError(f"min_duration={min_duration} must be a time of at least 0")
-        self._ladder, self._min_duration = ladder, min_duration - ROUNDING
+        self._path, self._min_duration = path, min_duration - ROUNDING
         self._window: tuple[Segment, np.ndarray, int] | None = None  # its end is known when the next one comes
         self._start = 0.0
-        self._before: Run | None = None  # long enough, but the run after it may still be given to it
-        self._run: Run | None = None  # may still grow
-        self._named: tuple[str, Run] | None = None  # may still be one with what follows
+        self._before: LabelRun | None = None  # long enough, but the run after it may still be given to it
+        self._run: LabelRun | None = None  # may still grow
+        self._named: tuple[str, LabelRun] | None = None  # may still be one with what follows
 
-    def push(self, decided: Decided) -> list[Classified]:
+    def push(self, windows: SmoothedWindows) -> list[ClassifiedSegment]:
         """Take in the next windows; give the segments that are final."""
-        posteriors = decided.posteriors
-        windows = zip(posteriors.segments, posteriors.P, decided.path.tolist(), strict=True)
+        posteriors = windows.posteriors
+        windows = zip(posteriors.segments, posteriors.P, windows.path.tolist(), strict=True)
         return [given for window in windows for given in self._take(window)]
 
-    def finish(self) -> list[Classified]:
+    def finish(self) -> list[ClassifiedSegment]:
         """The rest, now that no more windows will come."""
         if self._window is None:
             return []
-        given = list(self._add(self._cell(self._window, self._window[0].end)))
-        before, run = self._before, self._run
-        if before and run and run.end - run.start < self._min_duration:
-            last = [before.joined(run, before.label)]
+        given = list(self._add(self._cell(self._window[0].end)))
+        if self._before and self._run.end - self._run.start < self._min_duration:
+            last = [self._before.joined(self._run, self._before.label)]
         else:
-            last = [one for one in (before, run) if one]
-        given += [segment for one in last for segment in self._name(one)]
+            last = [run for run in (self._before, self._run) if run]
+        given += [segment for run in last for segment in self._name(run)]
         return [*given, *([_classified(*self._named)] if self._named else [])]
 
-    def _take(self, window: tuple[Segment, np.ndarray, int]) -> Iterator[Classified]:
+    def _take(self, window: tuple[Segment, np.ndarray, int]) -> Iterator[ClassifiedSegment]:
         if self._window is None:
             self._start = window[0].start
         else:
             border = (_centre(self._window[0]) + _centre(window[0])) / 2
             if border <= self._start:
                 raise ValueError(f"a window at {window[0].start} s comes after one at {self._window[0].start} s")
-            yield from self._add(self._cell(self._window, border))
+            yield from self._add(self._cell(border))
             self._start = border
         self._window = window
 
-    def _cell(self, window: tuple[Segment, np.ndarray, int], end: float) -> Run:
-        """A window from border to border."""
-        _, posteriors, label = window
-        return Run(label, self._start, end, posteriors)
+    def _cell(self, end: float) -> LabelRun:
+        """The window that is held, from border to border."""
+        _, posteriors, label = self._window
+        return LabelRun(label, self._start, end, posteriors)
 
-    def _add(self, cell: Run) -> Iterator[Classified]:
+    def _add(self, cell: LabelRun) -> Iterator[ClassifiedSegment]:
         """One more window goes on with the run, or ends it."""
-        run = self._run
-        if run is None or run.label == cell.label:
-            self._run = run.joined(cell, cell.label) if run else cell
-        elif self._is_long(run):
-            self._before, self._run = run, cell
+        if self._run is None or self._run.label == cell.label:
+            self._run = self._run.joined(cell, cell.label) if self._run else cell
+        elif self._is_long(self._run):
+            self._before, self._run = self._run, cell
         else:
-            self._give_away(run, cell)
-        if self._before and self._run and self._is_long(self._run):
+            self._give_away(cell)
+        if self._before and self._is_long(self._run):
             yield from self._name(self._before)
             self._before = None
 
-    def _give_away(self, short: Run, after: Run) -> None:
-        """A run that is too short goes to the one before it or to the one that begins, whichever is likelier in it."""
-        before, run = self._before, after
+    def _give_away(self, after: LabelRun) -> None:
+        """The run is too short: it goes to the run before it or to the one that begins, whichever is likelier in it."""
+        before, short = self._before, self._run
         if before is None or short.total[after.label] > short.total[before.label]:
-            run = short.joined(after, after.label)
+            self._run = short.joined(after, after.label)
         else:
-            before = before.joined(short, before.label)
-        if before and before.label == run.label:
-            run = before.joined(run, run.label)
-            before = None
-        self._before, self._run = before, run
+            self._before, self._run = before.joined(short, before.label), after
+        if self._before and self._before.label == self._run.label:
+            self._before, self._run = None, self._before.joined(self._run, self._run.label)
 
-    def _is_long(self, run: Run) -> bool:
+    def _is_long(self, run: LabelRun) -> bool:
         return run.end - run.start >= self._min_duration
 
-    def _name(self, run: Run) -> Iterator[Classified]:
+    def _name(self, run: LabelRun) -> Iterator[ClassifiedSegment]:
         """What is final now: the run itself where labels stand, else the segment before if this is called otherwise."""
-        name = self._ladder.name(run.label, run.posteriors)
-        if self._ladder.keeps_labels:
+        name = self._path.name(run.label, run.posteriors)
+        if self._path.keeps_labels:
             yield _classified(name, run)
             return
         if self._named and self._named[0] == name:
@@ -146,5 +142,5 @@ def _centre(window: Segment) -> float:
     return (window.start + window.end) / 2
 
 
-def _classified(name: str, run: Run) -> Classified:
-    return Classified(Segment(run.start, run.end, name), run.posteriors)
+def _classified(name: str, run: LabelRun) -> ClassifiedSegment:
+    return ClassifiedSegment(Segment(run.start, run.end, name), run.posteriors)

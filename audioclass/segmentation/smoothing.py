@@ -12,7 +12,7 @@ from audioclass.data import Posteriors, Segment, Smoothed
 
 
 @dataclass(frozen=True, eq=False)
-class Decided:
+class SmoothedWindows:
     """Windows whose posteriors are final, and the index of each window's label."""
 
     posteriors: Posteriors
@@ -24,24 +24,23 @@ class WindowSmoother:
 
     def __init__(self, smoother: Smoother, labels: Sequence[str]) -> None:
         self._labels = tuple(labels)
-        self._stream: SmoothingStream = (
-            smoother.stream(len(labels)) if isinstance(smoother, SmoothsStreams) else _Held(smoother, self._labels)
-        )
+        streams = isinstance(smoother, SmoothsStreams)
+        self._stream: SmoothingStream = smoother.stream(len(labels)) if streams else _Held(smoother, self._labels)
         self._waiting: list[Segment] = []
 
-    def push(self, posteriors: Posteriors) -> Decided:
+    def push(self, posteriors: Posteriors) -> SmoothedWindows:
         """Take in the next windows; give those that are final."""
         self._waiting += posteriors.segments
         return self._decided(self._stream.push(posteriors.P))
 
-    def finish(self) -> Decided:
+    def finish(self) -> SmoothedWindows:
         """The rest."""
         return self._decided(self._stream.finish())
 
-    def _decided(self, smoothed: Smoothed) -> Decided:
+    def _decided(self, smoothed: Smoothed) -> SmoothedWindows:
         n = len(smoothed.P)
         windows, self._waiting = tuple(self._waiting[:n]), self._waiting[n:]
-        return Decided(Posteriors(smoothed.P, self._labels, windows), np.asarray(smoothed.path))
+        return SmoothedWindows(Posteriors(smoothed.P, self._labels, windows), smoothed.path)
 
 
 class _Held:

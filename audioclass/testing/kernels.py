@@ -8,7 +8,7 @@ import numpy as np
 
 from audioclass.contracts import HasGradients
 from audioclass.kernels.mercer import check_mercer
-from audioclass.kernels.statistics import diagonal, gram, statistic_of
+from audioclass.kernels.statistics import diagonal, gram, pairwise, statistic_of
 from audioclass.parameters import make, parameter_values
 from audioclass.testing.checks import (
     COMMON,
@@ -68,7 +68,7 @@ def gradients_agree_with_differences(kernel: Any) -> None:
     if statistic is None or not isinstance(kernel, HasGradients):
         return
     X = _examples()
-    S = statistic(X, X)
+    S = pairwise(statistic, X)
     values = parameter_values(kernel)
     gradients = unchanged([S], lambda: kernel.gradients(S, kernel.of(S)))
     for name, gradient in gradients.items():
@@ -84,7 +84,7 @@ def inputs_are_left_alone(kernel: Any) -> None:
     K = repeated(lambda: unchanged([X], lambda: gram(kernel, X)), "K(X, X)")
     statistic = statistic_of(kernel)
     if statistic is not None:
-        S = statistic(X, X)
+        S = pairwise(statistic, X)
         require(unchanged([S], lambda: kernel.of(S)) is not S, "of(S) returned S itself, which others read")
         require_close(kernel.of(S), K, 1e-12, "of(S)")
 

@@ -1,64 +1,267 @@
 """The configuration of a training: every choice in one frozen value.
 
-Options of the command line, tables of a configuration file and parameters of the estimator are all made from its
-fields: a new choice is one field here and the code that reads it.
+Options of the command line with their help and defaults, tables of a configuration file and parameters of the estimator
+are all made from the fields: a new choice is one field here and the code that reads it. Nothing heavy is imported, so
+that `--help` stays quick.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+import dataclasses
+import tomllib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from audioclass.classifier.preprocessing import NORMALISATIONS
 from audioclass.contracts import Calibrator, Criterion, DirectStrategy, Kernel, Search, Strategy, Trainer
 from audioclass.errors import UsageError, unknown_name
+from audioclass.parameters import Parameter, component_text, parameter, parameter_of
+from audioclass.run import Run
 
+if TYPE_CHECKING:
+    from audioclass.extraction.recipe import Recipe
+    from audioclass.taxonomy import Taxonomy
+
+FIXED = "fixed"
+LEARN: Literal["learn"] = "learn"
 HeldOutMethod = Literal["auto", "folds", "span"]
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
+
+
+def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word that typer and argparse use)
+    """A field that holds a component, or whatever else is resolved from a text; `default` is what nobody stated."""
+    return field(default=None, metadata={"slot": {"kind": kind, "default": default, "help": help}})
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
     """Components and numbers of a training.
 
-    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer of
-    dichotomies that are too large for `trainer`. `chosen` names the fields that somebody stated.
+    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer
+    of dichotomies that are too large for `trainer`. `recipe`, `window`, `hop` and `taxonomy` say how a corpus becomes
+    features and groups of labels; who brings features of his own has no recipe. `chosen` names what somebody stated.
     """
 
-    strategy: Strategy | DirectStrategy
-    kernels: tuple[Kernel, ...]
-    trainer: Trainer
-    calibrator: Calibrator
-    criterion: Criterion | None = None
-    search: Search | None = None
-    large: Trainer | None = None
-    C: float = 10.0
-    c_rule: ErrorFactorRule = "searched"
-    c_range: tuple[float, float] = (0.1, 1000.0)
-    normalisation: str = "rank"
-    weigh_groups: bool = False
-    feature_shares: tuple[float, ...] = ()
-    shared_selection: bool = True
-    selection_rows: int = 400
-    selection_folds: int = 10
-    held_out: HeldOutMethod = "auto"
-    folds: int = 5
-    large_rows: int = 6000
+    strategy: Strategy | DirectStrategy = _slot("strategy", "hybrid_dendrogram", "how labels are told apart")
+    kernels: tuple[Kernel, ...] = _slot("kernel", "gaussian_unscaled", "kernel, or several that compete: `a+b`")
+    trainer: Trainer = _slot("trainer", "least_squares", "binary trainer")
+    calibrator: Calibrator = _slot("calibrator", "platt", "scores to probabilities")
+    criterion: Criterion | None = _slot(
+        "criterion", "leave_group_out_log_loss", "what chooses kernel parameters and C; `fixed` for none"
+    )
+    search: Search | None = _slot("search", "pattern", "how the criterion is searched")
+    large: Trainer | None = _slot("trainer", "landmarks", "trainer of dichotomies with very many examples")
+    C: float = parameter(10.0, above=0.0, help="C where nothing chooses it")
+    c_rule: ErrorFactorRule = parameter(
+        "searched",
+        choices=("searched", "joachims", "fixed"),
+        help="how C is chosen: with the kernel, by Joachims' rule, or not at all",
+    )
+    c_range: tuple[float, ...] = parameter((0.1, 1000.0), above=0.0, help="interval in which C is searched")
+    normalisation: str = parameter("rank", choices=("rank", "standard", "none"), help="of each feature")
+    weigh_groups: bool = parameter(False, help="weigh groups of features by the gradient of the criterion")
+    feature_shares: tuple[float, ...] = parameter(
+        (), above=0.0, high=1.0, help="shares of the features to try, those first that tell the sides apart"
+    )
+    shared_selection: bool = parameter(True, help="one choice for all dichotomies of the same labels")
+    selection_rows: int = parameter(400, low=2, help="examples that a choice looks at, at most")
+    selection_folds: int = parameter(10, low=2, help="folds of criteria that train on folds")
+    held_out: HeldOutMethod = parameter(
+        "auto", choices=("auto", "folds", "span"), help="where held-out scores come from; `auto`: what is exact first"
+    )
+    folds: int = parameter(5, low=2, help="folds of held-out scores that calibrate")
+    large_rows: int = parameter(6000, low=2, help="examples of one factorisation beyond which `large` takes over")
+    recipe: Recipe | None = _slot("recipe", "environment", "how recordings become features; see `audioclass recipes`")
+    window: float | None = parameter(None, above=0.0, help="seconds of a window, instead of the recipe's")
+    hop: float | None = parameter(None, above=0.0, help="seconds between windows, instead of the recipe's")
+    taxonomy: Taxonomy | Literal["learn"] | None = _slot(
+        "taxonomy", "", "TOML file or folder with the tree of labels, or `learn`"
+    )
     chosen: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
-        if not 0 < self.C < float("inf"):
-            raise UsageError(f"C={self.C} must be positive and finite")
-        if self.folds < 2:
-            raise UsageError(f"folds={self.folds} must be at least 2")
-        if self.selection_rows < 2:
-            raise UsageError(f"selection_rows={self.selection_rows} must be at least 2")
-        if self.normalisation not in NORMALISATIONS:
-            raise unknown_name("normalisation", str(self.normalisation), NORMALISATIONS)
-        if not all(0 < share <= 1 for share in self.feature_shares):
-            raise UsageError(f"feature_shares={self.feature_shares} must lie above 0 and at most at 1")
+        for option in OPTIONS:
+            if option.parameter is not None:
+                object.__setattr__(self, option.field, option.check(getattr(self, option.field)))
+        if len(self.c_range) != 2 or not self.c_range[0] < self.c_range[1]:
+            raise UsageError(f"c_range={self.c_range} must be two values, the lower first")
+
+    @classmethod
+    def of(cls, stated: Mapping[str, Any], run: Run, *, sources: Mapping[str, str] | None = None) -> TrainingConfig:
+        """From what was stated: names, texts such as `name:parameter=value`, tables, or components.
+
+        What nobody stated has its default. `sources` are the files that names of `stated` stand in, for errors.
+        """
+        options = {name: option for option in OPTIONS for name in option.names}
+        for name in stated:
+            if name not in options:
+                raise unknown_name("option", name, options)
+        values = {options[name]: value for name, value in stated.items()}
+        fields = {}
+        for option in OPTIONS:
+            try:
+                fields[option.field] = option.resolve(values.get(option, option.default), run)
+            except UsageError as error:
+                source = (sources or {}).get(option.name)
+                raise UsageError(f"{source}: {error}" if source else str(error)) from error
+        return cls(**fields, chosen=frozenset(option.field for option in values)).with_windows()
+
+    def with_windows(self) -> TrainingConfig:
+        """The recipe with the windows that were stated."""
+        if self.recipe is None:
+            return self
+        window = self.recipe.window if self.window is None else self.window
+        hop = self.recipe.window_hop if self.hop is None else self.hop
+        return replace(self, recipe=replace(self.recipe, window=window, window_hop=hop))
+
+    def to_plain(self) -> dict[str, Any]:
+        """The choices of the method as texts and numbers: what `of` takes back."""
+        return {option.name: option.text(getattr(self, option.field)) for option in OPTIONS if not option.is_of_corpus}
 
     @property
     def is_direct(self) -> bool:
         """Whether the strategy fits all labels at once."""
         return not hasattr(self.strategy, "plan")
+
+    def guided_by(self, taxonomy: Taxonomy | None, run: Run) -> TrainingConfig:
+        """The same with the hybrid dendrogram on a given taxonomy, unless a strategy was chosen."""
+        if taxonomy is None or "strategy" in self.chosen:
+            return self
+        strategy = run.component("strategy", {"name": DEFAULT_STRATEGY, "tree": "taxonomy", "below": "average"})
+        return replace(self, strategy=strategy)
+
+
+DEFAULT_STRATEGY = "hybrid_dendrogram"
+OF_CORPUS = ("recipe", "window", "hop", "taxonomy")
+NAMES = {"kernels": "kernel"}  # a field that holds several of what an option names
+FLAGS = {"C": ("--error-factor", "-C")}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A field of the configuration as users state it: its name, default and help, and how a value becomes the field's.
+
+    A slot holds a component of `kind`; any other field is a `parameter` with its range.
+    """
+
+    name: str
+    field: str
+    default: Any
+    help: str
+    kind: str = ""
+    parameter: Parameter | None = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """As it is spelled on a command line."""
+        return FLAGS.get(self.name, (f"--{self.name.replace('_', '-')}",))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """As it is spelled in a file; the long flag counts too."""
+        return tuple(dict.fromkeys([self.name, self.flags[0].removeprefix("--").replace("-", "_")]))
+
+    @property
+    def is_of_corpus(self) -> bool:
+        """Whether it says how recordings become examples instead of how examples become a classifier."""
+        return self.field in OF_CORPUS
+
+    @property
+    def type(self) -> type:
+        """What a command line parses it as: lists and components are texts."""
+        base = self.parameter.type.rstrip("?") if self.parameter else "str"
+        return {"float": float, "int": int, "bool": bool}.get(base, str)
+
+    def check(self, value: Any) -> Any:
+        """A value of a parameter within its range."""
+        assert self.parameter is not None  # noqa: S101 (asked only of parameters)
+        try:
+            return self.parameter.accept(value)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+
+    def resolve(self, value: Any, run: Run) -> Any:
+        """The field's value from what was stated."""
+        if self.parameter is not None:
+            is_list_as_text = isinstance(value, str) and self.parameter.type.startswith("list of")
+            return self.check(_parsed(value) if is_list_as_text else value)
+        if self.kind == "recipe":
+            return _recipe(value, run)
+        if self.kind == "taxonomy":
+            return _taxonomy(value)
+        if self.field == "kernels":
+            return tuple(run.component("kernel", _named(kernel, self.default)) for kernel in _several(value))
+        if value is None or (self.kind == "criterion" and value == FIXED):
+            return None
+        return run.component(self.kind, _named(value, self.default))
+
+    def text(self, value: Any) -> Any:
+        """The value as a text or a number."""
+        if self.parameter is None:
+            if value is None:
+                return FIXED if self.kind == "criterion" else ""
+            return "+".join(map(component_text, value)) if isinstance(value, tuple) else component_text(value)
+        return str(list(value)) if isinstance(value, tuple) else value
+
+
+def _options() -> tuple[Option, ...]:
+    """An option for each field that somebody can state."""
+    # Names that only type checkers import stand in slots, whose hints nobody reads.
+    hints = typing.get_type_hints(TrainingConfig, localns={"Recipe": object, "Taxonomy": object})
+    options = []
+    for each in dataclasses.fields(TrainingConfig):
+        name = NAMES.get(each.name, each.name)
+        if "slot" in each.metadata:
+            options.append(Option(name, each.name, **each.metadata["slot"]))
+        elif each.name != "chosen":
+            stated = parameter_of(each, hints[each.name])
+            options.append(Option(name, each.name, stated.default, stated.help, parameter=stated))
+    return tuple(options)
+
+
+def _parsed(text: str) -> Any:
+    """A number, truth value or list from the text of a command line."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _several(stated: Any) -> list[Any]:
+    """The kernels that compete: those of `a+b`, those of a sequence, or the one that was given."""
+    if isinstance(stated, str):
+        return stated.split("+")
+    return list(stated) if isinstance(stated, (tuple, list)) else [stated]
+
+
+def _named(stated: Any, default: Any) -> Any:
+    """A table without a name is of the default's component."""
+    is_nameless = isinstance(stated, Mapping) and "name" not in stated
+    return {"name": default, **stated} if is_nameless else stated
+
+
+def _recipe(stated: Any, run: Run) -> Recipe | None:
+    if not isinstance(stated, str):
+        if stated is not None and not hasattr(stated, "framing"):
+            raise UsageError(f"recipe={stated!r} must be a name or a recipe")
+        recipe: Recipe | None = stated
+        return recipe
+    from audioclass.extraction.recipes import load_recipe
+
+    return load_recipe(stated, run.registry)
+
+
+def _taxonomy(stated: Any) -> Taxonomy | Literal["learn"] | None:
+    from audioclass.taxonomy import Taxonomy
+
+    if not stated or isinstance(stated, Taxonomy):
+        return stated or None
+    if not isinstance(stated, (str, Path)):
+        raise UsageError(f"taxonomy={stated!r} must be a path or `{LEARN}`")
+    return LEARN if stated == LEARN else Taxonomy.read(Path(stated))
+
+
+OPTIONS = _options()
+METHOD_OPTIONS = tuple(option for option in OPTIONS if not option.is_of_corpus)

@@ -35,6 +35,16 @@ def grouped_folds(
     return fold_of[group_of]
 
 
+def held_out_folds(y: np.ndarray, groups: np.ndarray, n_folds: int) -> tuple[np.ndarray, tuple[int, ...]] | None:
+    """The fold of each example and the folds that can be held out; None where a side has a single group."""
+    count = fold_count(y, groups, n_folds)
+    if count < 2:
+        return None
+    folds = grouped_folds(y, groups, count)
+    trainable = tuple(trainable_folds(y, folds))
+    return (folds, trainable) if trainable else None
+
+
 def trainable_folds(y: np.ndarray, folds: np.ndarray) -> list[int]:
     """Folds that leave both sides to train on; the others cannot be held out."""
     return [int(fold) for fold in np.unique(folds) if len(np.unique(y[folds != fold])) == len(np.unique(y))]

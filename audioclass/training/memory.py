@@ -6,14 +6,16 @@ import numpy as np
 
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Memory
+from audioclass.problems import Machine
+from audioclass.training.assemble import Training
 from audioclass.training.examples import Examples
-from audioclass.training.train import Training
 
 
 def memory_of(training: Training, examples: Examples) -> Memory | None:
     """The rows of the bank; None where machines have no rows to remember, as those over features."""
     if not training.trained or not isinstance(training.classifier.machines, Bank):
         return None
-    rows = np.unique(np.concatenate([result.machine.support for result in training.trained])).astype(int)
+    machines = [result.machine for result in training.trained if isinstance(result.machine, Machine)]
+    rows = np.unique(np.concatenate([machine.support for machine in machines])).astype(int)
     held_out = np.stack([result.held_out[rows] for result in training.trained], axis=1).astype(np.float32)
     return Memory(examples.y[rows], examples.groups[rows], examples.weights[rows], held_out)

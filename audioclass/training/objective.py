@@ -1,33 +1,33 @@
-"""One kernel judged by a criterion for dichotomies over the same rows: the objective that searches walk."""
+"""The objective that searches walk: a criterion for one kernel over dichotomies of the same rows, at a point."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import HasGradients, Kernel
+from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel
 from audioclass.criteria.problem import SelectionProblem
-from audioclass.kernels.statistics import gram, statistic_of
+from audioclass.criteria.radius import error_factor, squared_distances_to
+from audioclass.kernels.statistics import diagonal, gram, gram_of_statistic, pairwise, statistic_of
 from audioclass.parameters import parameter_values, parameters_of
 from audioclass.problems import Axis, Objective, Point
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
-from audioclass.training.error_factor import joachims_error_factor
+from audioclass.training.config import ErrorFactorRule
 from audioclass.training.folds import fold_count, grouped_folds
 
 C_AXIS = "C"
 NUDGE = 1e-4  # of a parameter, to see how Joachims' C moves with it
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Rows of features with one or more columns of sides in ±1, their weights and groups."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectionSample:
+    """Rows of features that a selection looks at, with one or more columns of sides in ±1, their weights and groups."""
 
     X: np.ndarray
     Y: np.ndarray
@@ -45,27 +45,35 @@ class Problem:
 class CriterionObjective:
     """Values and derivatives of a criterion at points of kernel parameters and C, smaller being better.
 
-    What cannot be judged is NaN, and `failure` keeps the last reason. The statistic of the kernel is computed once, or
-    handed in where several problems share it.
+    What cannot be judged is NaN, and `failure` keeps the last reason. Where a point has no C, that is `C`, or Joachims'
+    value for each kernel. The statistic `S` of the kernel is computed once, or handed in where several samples share
+    it. With `climbs`, derivatives of the kernel go with every selection problem.
     """
 
     def __init__(
-        self, problem: Problem, kernel: Kernel, criterion: Any, c_rule: str, C: float, S: np.ndarray | None = None
+        self,
+        sample: SelectionSample,
+        kernel: Kernel,
+        criterion: Criterion,
+        *,
+        C: float,
+        c_rule: ErrorFactorRule = "fixed",
+        S: np.ndarray | None = None,
+        climbs: bool = False,
     ) -> None:
-        self.problem, self.kernel, self.criterion, self.failure = problem, kernel, criterion, ""
-        self._c_rule, self.C, self._sign = c_rule, C, 1 if criterion.better == "lower" else -1
+        self.sample, self.kernel, self.criterion, self.failure = sample, kernel, criterion, ""
+        self.C, self.climbs = C, climbs
+        self._c_rule, self._sign = c_rule, 1 if criterion.better == "lower" else -1
         statistic = statistic_of(kernel)
-        self._S = statistic(problem.X, problem.X) if S is None and statistic is not None else S
-        self._last: tuple[Any, list[SelectionProblem]] | None = None
-        self.climbs = False  # whether derivatives of the kernel go with every case
+        self._S = pairwise(statistic, sample.X) if S is None and statistic is not None else S
+        self._last: tuple[Point, list[SelectionProblem]] | None = None
 
     def axes(self, only: Sequence[str] | None = None) -> list[Axis]:
         """One for each parameter that may be searched, beginning where the kernel is; `only` some of them."""
-        said = [p for p in parameters_of(type(self.kernel)) if p.searchable and p.type in ("float", "int")]
         return [
             axis_of(p.name, p.searchable, p.scale, getattr(self.kernel, p.name))
-            for p in said
-            if only is None or p.name in only
+            for p in parameters_of(type(self.kernel))
+            if p.searchable and p.type in ("float", "int") and (only is None or p.name in only)
         ]
 
     @property
@@ -75,18 +83,19 @@ class CriterionObjective:
 
     def at(self, point: Point) -> tuple[Kernel, float]:
         """The kernel and C of a point."""
-        own = {name: value for name, value in point.items() if name != C_AXIS}
-        kernel = _with(self.kernel, own)
+        kernel = _with(self.kernel, {name: value for name, value in point.items() if name != C_AXIS})
         return kernel, point[C_AXIS] if C_AXIS in point else self._c_of(kernel)
 
     def value(self, point: Point) -> float:
         """The mean over the columns, turned so that smaller is better."""
-        return self._attempt(lambda: self._sign * self._mean([self.criterion.value(c) for c in self.cases(point)]))
+        return self._attempt(lambda: self._sign * _mean([self.criterion.value(p) for p in self.problems(point)]))
 
     def gradient(self, point: Point) -> Mapping[str, float]:
         """Its derivatives; where C follows the kernel, along that too."""
-        parts = [self.criterion.gradient(case) for case in self.cases(point)]
-        slopes = {name: self._sign * self._mean([part[name] for part in parts]) for name in parts[0]}
+        if not isinstance(self.criterion, HasGradient):
+            raise ValueError(f"{self.criterion.name} has no derivatives")
+        parts = [self.criterion.gradient(problem) for problem in self.problems(point)]
+        slopes = {name: self._sign * _mean([part[name] for part in parts]) for name in parts[0]}
         if C_AXIS in point or self._c_rule != "joachims" or C_AXIS not in slopes:
             return slopes
         by_C = slopes.pop(C_AXIS)
@@ -97,40 +106,41 @@ class CriterionObjective:
         self._c_rule, self._last = "joachims", None
 
     def shown(self, value: float) -> float:
-        """A value as the criterion says it."""
+        """A value as the criterion states it."""
         return self._sign * value
 
-    def cases(self, point: Point) -> list[SelectionProblem]:
-        """The case of each column at a point; those of the last point are kept."""
+    def problems(self, point: Point) -> list[SelectionProblem]:
+        """The selection problem of each column at a point; those of the last point are at hand for its gradient."""
         if self._last is None or self._last[0] != dict(point):
-            self._last = dict(point), self._made(point)
+            self._last = dict(point), self._problems_at(point)
         return self._last[1]
 
-    def _made(self, point: Point) -> list[SelectionProblem]:
+    def _problems_at(self, point: Point) -> list[SelectionProblem]:
         kernel, C = self.at(point)
         K, gradients = self._matrices(point, kernel)
         first = SelectionProblem(
-            K,
-            self.problem.Y[:, 0],
-            C,
-            gradients,
-            _numbers(kernel),
-            self.problem.weights,
-            self.problem.groups,
-            self.problem.folds[0],
-            SVM().fit,
-            L2SVM().fit,
+            K=K,
+            y=self.sample.Y[:, 0],
+            C=C,
+            gradients=gradients,
+            parameters=_numbers(kernel),
+            weights=self.sample.weights,
+            groups=self.sample.groups,
+            folds=self.sample.folds[0],
+            svm=SVM().fit,
+            l2_svm=L2SVM().fit,
         )
-        others = zip(self.problem.Y.T[1:], self.problem.folds[1:], strict=True)
+        others = zip(self.sample.Y.T[1:], self.sample.folds[1:], strict=True)
         return [first, *(first.against(y, folds) for y, folds in others)]
 
     def _matrices(self, point: Point, kernel: Kernel) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
         """K, and ∂K/∂θ where the search climbs."""
-        K = gram(kernel, self.problem.X) if self._S is None else kernel.of(self._S)
-        climbs = self.climbs and self._S is not None and isinstance(kernel, HasGradients)
-        return K, kernel.gradients(self._S, K) if climbs else {}
+        if self._S is None:
+            return gram(kernel, self.sample.X), {}
+        K = gram_of_statistic(kernel, self._S)
+        return K, kernel.gradients(self._S, K) if self.climbs and isinstance(kernel, HasGradients) else {}
 
-    def _attempt(self, work: Any) -> float:
+    def _attempt(self, work: Callable[[], float]) -> float:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", RuntimeWarning)  # a machine that did not converge says nothing
@@ -141,7 +151,7 @@ class CriterionObjective:
         return value if math.isfinite(value) else math.nan
 
     def _c_of(self, kernel: Kernel) -> float:
-        return joachims_error_factor(kernel, self.problem.X) if self._c_rule == "joachims" else self.C
+        return joachims_error_factor(kernel, self.sample.X) if self._c_rule == "joachims" else self.C
 
     def _c_slope(self, point: Point, name: str) -> float:
         """∂C/∂θ of Joachims' C, by a central difference."""
@@ -149,12 +159,18 @@ class CriterionObjective:
         up, down = (self._c_of(_with(self.kernel, {**point, name: point[name] + move})) for move in (step, -step))
         return (up - down) / (2 * step)
 
-    @staticmethod
-    def _mean(values: Sequence[float]) -> float:
-        return float(np.mean(values))
+
+def joachims_error_factor(kernel: Kernel, X: np.ndarray) -> float:
+    """Joachims' C (13.1, 13.2): 1/(mean ‖Φ(x) − Φ(0)‖)², 0 being the null vector of features.
+
+    A ValueError where all examples are there.
+    """
+    origin = np.zeros((1, X.shape[1]))
+    to_origin = gram(kernel, X, origin)[:, 0]
+    return error_factor(squared_distances_to(diagonal(kernel, X), to_origin, float(gram(kernel, origin)[0, 0])))
 
 
-def axis_of(name: str, interval: tuple[float, float], scale: str, start: float) -> Axis:
+def axis_of(name: str, interval: Sequence[float], scale: str, start: float) -> Axis:
     """An axis that begins at `start` where that lies inside."""
     low, high = interval
     return Axis(name, low, high, scale, start if low <= start <= high else None)
@@ -170,3 +186,7 @@ def _with(kernel: Kernel, changes: Mapping[str, float]) -> Kernel:
 def _numbers(kernel: Kernel) -> dict[str, float]:
     values = parameter_values(kernel)
     return {name: float(value) for name, value in values.items() if isinstance(value, (int, float))}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))

@@ -1,43 +1,48 @@
-"""What the fit of one item answers, and the same as named arrays that a store can keep."""
+"""What one fit gives, and the same as named arrays that a store can keep."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from audioclass.problems import FeatureMachine, Machine
+from audioclass.training.problem import AnyMachine
 
-AnyMachine = Machine | FeatureMachine
-Answer = tuple[int, int | None, AnyMachine | None, np.ndarray | None]  # problem, fold, machine, held-out scores
-NONE = -1
+COUNT = "count"
 
 
-def arrays_of(answers: Sequence[Answer]) -> dict[str, np.ndarray]:
-    """Every answer under its number."""
-    arrays = {"which": np.array([(index, NONE if fold is None else fold) for index, fold, _, _ in answers])}
-    for number, (_, _, machine, scores) in enumerate(answers):
-        own = dict(_machine_arrays(machine)) | ({} if scores is None else {"scores": scores})
-        arrays |= {f"{number}/{name}": array for name, array in own.items()}
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """The machine on all rows of a problem and, where it knows them, held-out scores; or the scores of a fold alone."""
+
+    machine: AnyMachine | None
+    scores: np.ndarray | None
+
+
+def arrays_of(results: Sequence[FitResult]) -> dict[str, np.ndarray]:
+    """Every result under its number."""
+    arrays = {COUNT: np.array(len(results))}
+    for number, result in enumerate(results):
+        parts = _machine_arrays(result.machine) | ({} if result.scores is None else {"scores": result.scores})
+        arrays |= {f"{number}/{name}": array for name, array in parts.items()}
     return arrays
 
 
-def answers_of(arrays: Mapping[str, np.ndarray]) -> list[Answer]:
+def results_of(arrays: Mapping[str, np.ndarray]) -> list[FitResult]:
     """The inverse of `arrays_of`."""
-    return [
-        (int(index), None if fold == NONE else int(fold), *_answered(_under(arrays, f"{number}/")))
-        for number, (index, fold) in enumerate(arrays["which"])
-    ]
+    return [_result(_under(arrays, f"{number}/")) for number in range(int(arrays[COUNT]))]
 
 
-def _answered(own: dict[str, np.ndarray]) -> tuple[AnyMachine | None, np.ndarray | None]:
-    scores = own.pop("scores", None)
-    features = _under(own, "features/")
+def _result(parts: dict[str, np.ndarray]) -> FitResult:
+    scores = parts.pop("scores", None)
+    features = _under(parts, "features/")
     if features:
-        return FeatureMachine(features), scores
-    if "support" not in own:
-        return None, scores
-    return Machine(own["support"], own["coefficients"], own["intercept"][()]), scores
+        return FitResult(FeatureMachine(features), scores)
+    if "support" not in parts:
+        return FitResult(None, scores)
+    return FitResult(Machine(parts["support"], parts["coefficients"], parts["intercept"][()]), scores)
 
 
 def _machine_arrays(machine: AnyMachine | None) -> dict[str, np.ndarray]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from audioclass.contracts import Kernel
-from audioclass.kernels.statistics import gram, statistic_of
+from audioclass.kernels.statistics import Statistic, gram, gram_of_statistic, pairwise, statistic_of
 
 BUDGET = 2 * 2**30  # bytes that one matrix may take; beyond it parts are computed when they are asked for
 DOUBLE_UP_TO = BUDGET // 4  # bytes up to which a matrix is kept in float64, float32 above
@@ -25,7 +25,7 @@ class PairwiseStatistics:
             raise ValueError(f"X has shape {X.shape}, must be examples by features, all finite")
         self.X = np.ascontiguousarray(X)
         self._budget = budget
-        self._statistics: dict[Callable, np.ndarray] = {}
+        self._statistics: dict[Statistic, np.ndarray] = {}
         self._grams: dict[Kernel, np.ndarray] = {}
 
     def __len__(self) -> int:
@@ -45,22 +45,22 @@ class PairwiseStatistics:
                 continue
             is_small = len(self) ** 2 * np.dtype(np.float64).itemsize <= min(DOUBLE_UP_TO, self._budget)
             X = self.X.astype(np.float64 if is_small else np.float32, copy=False)
-            S = statistic(X, X)
+            S = pairwise(statistic, X)
             if len(kernels) == 1:
                 for first in range(0, len(S), ROWS_TOGETHER):  # in its own place: two such matrices may not fit
-                    S[first : first + ROWS_TOGETHER] = kernel.of(S[first : first + ROWS_TOGETHER])
+                    S[first : first + ROWS_TOGETHER] = gram_of_statistic(kernel, S[first : first + ROWS_TOGETHER])
                 self._grams[kernel] = S
             else:
                 self._statistics[statistic] = S
 
     def gram(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """The Gram matrix of these rows against these columns (default: the rows), both indices; a copy of its own."""
-        columns = rows if columns is None else columns
-        statistic = statistic_of(kernel)
+        statistic, places = statistic_of(kernel), np.ix_(rows, rows if columns is None else columns)
         if kernel in self._grams:
-            return self._grams[kernel][np.ix_(rows, columns)]
-        if statistic in self._statistics:
-            return kernel.of(self._statistics[statistic][np.ix_(rows, columns)])
-        left = self.X[rows]
-        right = left if rows is columns else self.X[columns]
-        return gram(kernel, left, right) if statistic is None else kernel.of(statistic(left, right))
+            return np.asarray(self._grams[kernel][places])
+        if statistic is not None and statistic in self._statistics:
+            return gram_of_statistic(kernel, self._statistics[statistic][places])
+        left, right = self.X[rows], None if columns is None else self.X[columns]
+        if statistic is None:
+            return gram(kernel, left, right)
+        return gram_of_statistic(kernel, pairwise(statistic, left, right))

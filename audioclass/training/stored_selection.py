@@ -1,9 +1,11 @@
-"""The choice of kernels and C as arrays that a store keeps: a search that was finished is not made again."""
+"""What was chosen for a dichotomy, and the same as arrays that a store holds: a finished search is not made again."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,31 +14,45 @@ from audioclass.contracts import Kernel
 from audioclass.parameters import make, parameter_values
 from audioclass.problems import Trial
 from audioclass.storage import Store
-from audioclass.training.selection import Selected
 
 MEMBER = "selected"
 
 
-def kept_selection(
+@dataclass(frozen=True)
+class Selected:
+    """The kernel and C of a dichotomy, every point that was looked at, and what could not be judged.
+
+    `value` is the criterion's own at the choice, NaN where nothing was judged; the points of `trace` name the
+    parameters, C where it was searched, and hold the criterion's values as it states them.
+    """
+
+    kernel: Kernel
+    C: float
+    trace: tuple[Trial, ...] = ()
+    note: str = ""
+    value: float = math.nan
+
+
+def restored(
     store: Store | None, key: Callable[[], str], kernels: Sequence[Kernel], choose: Callable[[], list[Selected]]
 ) -> list[Selected]:
     """What was chosen before under the same key, else what is chosen now; the same to the bit either way."""
     if store is None:
         return choose()
-    known = {kernel.name: type(kernel) for kernel in kernels}
-    made: list[Selected] = []
+    classes = {kernel.name: type(kernel) for kernel in kernels}
+    chosen: list[Selected] = []
 
     def compute() -> dict[str, np.ndarray]:
-        made.extend(choose())
-        return _arrays(made, known)
+        chosen.extend(choose())
+        return _arrays(chosen, classes)
 
-    kept = store.computed(key(), compute)
-    return made or (_selected(kept[MEMBER], known) if MEMBER in kept else choose())
+    arrays = store.computed(key(), compute)
+    return chosen or (_selected(arrays[MEMBER], classes) if MEMBER in arrays else choose())
 
 
-def _arrays(selected: Sequence[Selected], known: Mapping[str, type]) -> dict[str, np.ndarray]:
+def _arrays(selected: Sequence[Selected], classes: Mapping[str, type[Kernel]]) -> dict[str, np.ndarray]:
     """Nothing where a kernel is of a class that could not be made again from its name."""
-    if any(type(one.kernel) is not known.get(one.kernel.name) for one in selected):
+    if any(type(one.kernel) is not classes.get(one.kernel.name) for one in selected):
         return {}
     text = json.dumps([_plain(one) for one in selected], default=float)
     return {MEMBER: np.frombuffer(text.encode(), np.uint8)}
@@ -48,11 +64,11 @@ def _plain(one: Selected) -> dict[str, Any]:
     return {"kernel": kernel, "C": one.C, "trace": trace, "note": one.note, "value": one.value}
 
 
-def _selected(array: np.ndarray, known: Mapping[str, type]) -> list[Selected]:
-    return [_one(said, known) for said in json.loads(array.tobytes())]
+def _selected(array: np.ndarray, classes: Mapping[str, type[Kernel]]) -> list[Selected]:
+    return [_one(table, classes) for table in json.loads(array.tobytes())]
 
 
-def _one(said: Mapping[str, Any], known: Mapping[str, type]) -> Selected:
-    kernel = make(known[said["kernel"]["name"]], said["kernel"]["parameters"])
-    trace = tuple(Trial(point, value) for point, value in said["trace"])
-    return Selected(kernel, said["C"], trace, said["note"], said["value"])
+def _one(table: Mapping[str, Any], classes: Mapping[str, type[Kernel]]) -> Selected:
+    kernel = make(classes[table["kernel"]["name"]], table["kernel"]["parameters"])
+    trace = tuple(Trial(point, value) for point, value in table["trace"])
+    return Selected(kernel, table["C"], trace, table["note"], table["value"])

@@ -2,83 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.classifier.bank import Bank
-from audioclass.classifier.classifier import Classifier
-from audioclass.contracts import FitsCombination, Kernel, Prunes
+from audioclass.contracts import Kernel, PlansRounds
 from audioclass.numerics import one_thread
-from audioclass.problems import Dichotomy, FeatureMachine, Geometry, Machine, Plan
+from audioclass.problems import Dichotomy, Geometry, Plan, Round
+from audioclass.run import Run
 from audioclass.storage import Store
 from audioclass.taxonomy import Taxonomy
-from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
-from audioclass.training.direct import train_direct
-from audioclass.training.examples import Examples, FitOptions, spread_rows
-from audioclass.training.selection import Selected, Selection, select
-from audioclass.training.stored_selection import kept_selection
+from audioclass.training.assemble import Training, assemble, assemble_direct, held_out_answers
+from audioclass.training.config import TrainingConfig
+from audioclass.training.dichotomies import TrainedDichotomy, planning_strategy, train_dichotomies
+from audioclass.training.direct import direct_strategy, train_direct
+from audioclass.training.examples import Examples, spread_rows
+from audioclass.training.rounds import MOST_ROUNDS, check_round
+from audioclass.training.select import stored_selection
+from audioclass.training.stored_selection import Selected
 
 GEOMETRY_ROWS = 3000  # of the examples, spread over the labels: their centres need no more
-Progress = Callable[[str, int, int], None]  # what is being done, items done, items in all
-
-
-@dataclass(frozen=True)
-class Method:
-    """Every choice of a training, as components; `kernels` compete under a `selection`, else the first is taken."""
-
-    strategy: Any
-    kernels: tuple[Kernel, ...]
-    components: FitOptions
-    C: float = 1.0
-    selection: Selection | None = None
-
-    @property
-    def is_direct(self) -> bool:
-        """Whether the strategy fits all labels at once."""
-        return not hasattr(self.strategy, "plan")
-
-
-@dataclass(frozen=True, eq=False)
-class Training:
-    """A classifier, the out-of-fold posteriors (n, n_labels) of its examples, and what was found on the way.
-
-    `trained` and `selected` go with the dichotomies that were kept; both are empty for a direct strategy, but for its
-    one selection.
-    """
-
-    classifier: Classifier
-    held_out: np.ndarray
-    trained: tuple[TrainedDichotomy, ...] = ()
-    selected: tuple[Selected, ...] = ()
-    notes: tuple[str, ...] = field(default=())
 
 
 @one_thread()
 def train_classifier(
     examples: Examples,
     labels: Sequence[str],
-    method: Method,
+    config: TrainingConfig,
+    run: Run,
     *,
     taxonomy: Taxonomy | None = None,
-    jobs: int = 1,
-    progress: Progress | None = None,
+    feature_groups: Sequence[str] = (),
     store: Store | None = None,
 ) -> Training:
-    """A classifier of `labels` from prepared examples whose `y` are indices of them; every label needs an example."""
+    """A classifier of `labels` from prepared examples whose `y` are indices of them; every label needs an example.
+
+    `feature_groups` names the group of each feature, for a configuration that weighs them. What a `store` holds from a
+    run before is not computed again.
+    """
     if len(labels) < 2:
         raise ValueError(f"{len(labels)} labels, at least 2 are needed")
-    run = _Run(examples, tuple(labels), method, taxonomy, jobs, progress or (lambda *_: None), store)
-    return run.direct() if method.is_direct else run.planned()
+    choose = _Choice(examples, config, run, tuple(feature_groups), store)
+    train = _train_direct if config.is_direct else _train_planned
+    return train(choose, tuple(labels), taxonomy)
 
 
-def plan_of(examples: Examples, labels: Sequence[str], method: Method, taxonomy: Taxonomy | None = None) -> Plan:
+def plan_of(
+    examples: Examples, labels: Sequence[str], config: TrainingConfig, run: Run, taxonomy: Taxonomy | None = None
+) -> Plan:
     """The dichotomies that a strategy asks for, by the geometry of the labels under the first kernel."""
-    geometry = geometry_of(examples, method.kernels[0], len(labels))
-    return method.strategy.plan(labels, geometry, taxonomy, np.random.default_rng(method.components.seed))
+    geometry = geometry_of(examples, config.kernels[0], len(labels))
+    return planning_strategy(config).plan(labels, geometry, taxonomy, np.random.default_rng(run.seed))
 
 
 def geometry_of(examples: Examples, kernel: Kernel, n_labels: int) -> Geometry:
@@ -89,137 +64,86 @@ def geometry_of(examples: Examples, kernel: Kernel, n_labels: int) -> Geometry:
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _Choice:
+    """A training and its way to kernels: chosen by the criterion, or as they were given."""
+
     examples: Examples
-    labels: tuple[str, ...]
-    method: Method
-    taxonomy: Taxonomy | None
-    jobs: int
-    progress: Progress
+    config: TrainingConfig
+    run: Run
+    feature_groups: tuple[str, ...]
     store: Store | None
 
-    def planned(self) -> Training:
-        """Train the plan of the strategy."""
-        plan = plan_of(self.examples, self.labels, self.method, self.taxonomy)
-        chosen = self._choose(plan.dichotomies)
-        trained = train_dichotomies(
-            plan.dichotomies,
+    @property
+    def given(self) -> Selected:
+        return Selected(self.config.kernels[0], self.config.C)
+
+    def __call__(self, dichotomies: Sequence[Dichotomy], importance: np.ndarray | None = None) -> list[Selected]:
+        """A kernel and C for each dichotomy."""
+        if self.config.criterion is None or self.config.trainer.wants == "features":
+            return [self.given] * len(dichotomies)
+        return stored_selection(
+            self.store,
+            dichotomies,
             self.examples,
-            [choice.kernel for choice in chosen],
-            [choice.C for choice in chosen],
-            self.method.components,
+            self.config,
+            self.run,
+            feature_groups=self.feature_groups,
+            importance=importance,
+        )
+
+
+def _train_planned(choose: _Choice, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> Training:
+    """Train the plan of the strategy, and whatever it plans after seeing how that went."""
+    examples, config, run = choose.examples, choose.config, choose.run
+    current = Round(plan_of(examples, labels, config, run, taxonomy))
+    chosen: list[Selected] = []
+    trained: list[TrainedDichotomy] = []
+    for _ in range(MOST_ROUNDS):
+        plan, importance = current.plan, current.importance
+        new = plan.dichotomies[len(trained) :]
+        choices = choose(new, importance)
+        trained += train_dichotomies(
+            new,
+            examples,
+            [choice.kernel for choice in choices],
+            [choice.C for choice in choices],
+            config,
+            run,
+            importance=None if importance is None else list(importance.T),
             everywhere=True,
-            jobs=self.jobs,
-            progress=partial(self.progress, "training"),
-            store=self.store,
+            store=choose.store,
         )
-        self.progress("calibration", 0, 1)
-        training = assemble(self.examples, self.labels, self.method, plan, trained, chosen)
-        self.progress("calibration", 1, 1)
-        return training
-
-    def direct(self) -> Training:
-        """Train a direct strategy; its kernel and C are those of each label against the rest."""
-        n_labels, method = len(self.labels), self.method
-        each = [Dichotomy((k,), tuple(other for other in range(n_labels) if other != k)) for k in range(n_labels)]
-        [choice, *_] = self._choose(each if method.strategy.wants != "features" else []) or [self._given()]
-        self.progress("training", 0, 1)
-        trained = train_direct(
-            method.strategy, self.examples, n_labels, choice.kernel, choice.C, method.components, self.store
-        )
-        self.progress("training", 1, 1)
-        machines = _label_machines(trained.machine, self.examples, choice.kernel, n_labels)
-        counts = np.bincount(self.examples.y, minlength=n_labels)
-        classifier = Classifier(self.labels, method.strategy, machines, counts, fitted=trained.fitted)
-        notes = (trained.note,) if trained.note else ()
-        return Training(classifier, classifier.combine(trained.held_out), (), (choice,), notes)
-
-    def _choose(self, dichotomies: Sequence[Dichotomy]) -> list[Selected]:
-        """A kernel and C for each dichotomy: chosen by the selection, or as they were given."""
-        if self.method.selection is None or self.method.components.trainer.wants == "features":
-            return [self._given()] * len(dichotomies)
-        method = self.method
-        said = (tuple(dichotomies), method.kernels, method.C, method.selection)
-
-        def choose() -> list[Selected]:
-            say = partial(self.progress, "selection")
-            return select(dichotomies, self.examples, *said[1:], jobs=self.jobs, progress=say)
-
-        return kept_selection(self.store, lambda: f"{self.examples.fingerprint}\n{said!r}", method.kernels, choose)
-
-    def _given(self) -> Selected:
-        return Selected(self.method.kernels[0], self.method.C)
+        chosen += choices
+        following = _next_round(config, plan, trained, examples, len(labels))
+        if following is None:
+            break
+        current = following
+    else:
+        raise ValueError(f"strategy {config.strategy.name!r} still plans more after {MOST_ROUNDS} rounds")
+    run.progress("calibration", 0, 1)
+    training = assemble(examples, labels, config, plan, trained, chosen)
+    run.progress("calibration", 1, 1)
+    return training
 
 
-def assemble(
-    examples: Examples,
-    labels: Sequence[str],
-    method: Method,
-    plan: Plan,
-    trained: Sequence[TrainedDichotomy],
-    selected: Sequence[Selected] = (),
-) -> Training:
-    """A classifier of trained dichotomies: those that the strategy keeps, with its combination fitted on them."""
-    counts = np.bincount(examples.y, minlength=len(labels))
-    plan, kept = _pruned(method, plan, trained, examples.y, counts)
-    trained = [trained[i] for i in kept]
-    scores, probabilities = _answers(method, trained)
-    fitted: Mapping[str, Any] = {}
-    if isinstance(method.strategy, FitsCombination):
-        fitted = method.strategy.fit_combination(plan, probabilities, scores, examples.y, counts)
-    classifier = Classifier(
-        tuple(labels),
-        method.strategy,
-        _machines(examples, trained),
-        counts,
-        plan,
-        method.components.trainer,
-        method.components.calibrator,
-        tuple(result.calibration for result in trained),
-        fitted,
-    )
-    held_out = method.strategy.combine(plan, probabilities, scores, counts, fitted)
-    notes = tuple(f"{_said(result.dichotomy, labels)}: {result.note}" for result in trained if result.note)
-    return Training(classifier, held_out, tuple(trained), tuple(selected[i] for i in kept if selected), notes)
+def _next_round(
+    config: TrainingConfig, plan: Plan, trained: Sequence[TrainedDichotomy], examples: Examples, n_labels: int
+) -> Round | None:
+    """What the strategy wants trained after what is trained; nothing for those that plan once."""
+    strategy = planning_strategy(config)
+    if not isinstance(strategy, PlansRounds):
+        return None
+    counts = np.bincount(examples.y, minlength=n_labels)
+    following = strategy.plan_next(plan, *held_out_answers(config, trained), examples.y, counts)
+    return None if following is None else check_round(strategy, plan, following, len(examples.y))
 
 
-def _pruned(
-    method: Method, plan: Plan, trained: Sequence[TrainedDichotomy], y: np.ndarray, counts: np.ndarray
-) -> tuple[Plan, list[int]]:
-    """The plan that the strategy keeps, and which of the dichotomies those are."""
-    if not isinstance(method.strategy, Prunes):
-        return plan, list(range(len(trained)))
-    scores, probabilities = _answers(method, trained)
-    kept = method.strategy.prune(plan, probabilities, scores, y, counts)
-    place = {dichotomy: i for i, dichotomy in enumerate(plan.dichotomies)}
-    return kept, [place[dichotomy] for dichotomy in kept.dichotomies]
-
-
-def _answers(method: Method, trained: Sequence[TrainedDichotomy]) -> tuple[np.ndarray, np.ndarray]:
-    """(n, n_dichotomies) held-out scores of every example, and their calibrated probabilities."""
-    scores = np.stack([result.held_out for result in trained], axis=1)
-    calibrator = method.components.calibrator
-    return scores, np.stack([calibrator.probabilities(r.held_out, r.calibration) for r in trained], axis=1)
-
-
-def _machines(examples: Examples, trained: Sequence[TrainedDichotomy]) -> Bank | tuple[FeatureMachine, ...]:
-    machines = [result.machine for result in trained]
-    if isinstance(machines[0], FeatureMachine):
-        return tuple(machines)
-    return Bank.of(examples.statistics.X, machines, [result.kernel for result in trained])
-
-
-def _label_machines(
-    machine: Machine | FeatureMachine, examples: Examples, kernel: Kernel, n_labels: int
-) -> Bank | tuple[FeatureMachine, ...]:
-    """The outputs of a direct strategy's machine, one for each label."""
-    if isinstance(machine, FeatureMachine):
-        return (machine,)
-    intercepts = np.broadcast_to(machine.intercept, n_labels)
-    each = [Machine(machine.support, machine.coefficients[:, k], float(intercepts[k])) for k in range(n_labels)]
-    return Bank.of(examples.statistics.X, each, [kernel] * n_labels)
-
-
-def _said(dichotomy: Dichotomy, labels: Sequence[str]) -> str:
-    sides = (dichotomy.positive, dichotomy.negative)
-    return " against ".join("{" + ", ".join(labels[i] for i in side) + "}" for side in sides)
+def _train_direct(choose: _Choice, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> Training:
+    """Train a direct strategy; its kernel and C are those of each label against the rest."""
+    examples, config, n_labels = choose.examples, choose.config, len(labels)
+    choice = choose.given
+    if direct_strategy(config).wants != "features":
+        rest = [tuple(other for other in range(n_labels) if other != k) for k in range(n_labels)]
+        choice = choose([Dichotomy((k,), others) for k, others in enumerate(rest)])[0]
+    trained = train_direct(examples, n_labels, choice.kernel, choice.C, config, choose.run, store=choose.store)
+    return assemble_direct(examples, labels, config, trained, choice)

@@ -11,12 +11,14 @@ from audioclass.contracts import Kernel
 from audioclass.errors import UsageError
 from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, Plan
+from audioclass.run import Run
 from audioclass.strategies.dendrogram import HybridDendrogram, tree_of
+from audioclass.training.assemble import Training, assemble
+from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.examples import Examples
 from audioclass.training.report import machine_report
-from audioclass.training.selection import Selected
-from audioclass.training.train import Method, Training, assemble
+from audioclass.training.stored_selection import Selected
 from audioclass.trees.text import WrittenTree
 
 MakeKernel = Callable[[Mapping[str, Any]], Kernel]  # from a table with a name and parameters
@@ -35,6 +37,8 @@ def written_tree(training: Training, y: Any, group_names: Mapping[tuple[str, ...
     """The tree of a trained hybrid dendrogram, with what was found for each machine."""
     classifier = training.classifier
     strategy = _dendrogram(classifier.strategy)
+    if classifier.plan is None:
+        raise UsageError(f"strategy {strategy.name!r}: the classifier has no plan")
     facts = machine_report(training, y)
     return WrittenTree.of(tree_of(classifier.plan), classifier.labels, strategy.form, facts, group_names)
 
@@ -58,23 +62,28 @@ def compare_trees(training: Training, edited: WrittenTree) -> Changes:
 
 
 def retrain(
-    training: Training, edited: WrittenTree, examples: Examples, method: Method, make_kernel: MakeKernel
+    training: Training,
+    edited: WrittenTree,
+    examples: Examples,
+    config: TrainingConfig,
+    run: Run,
+    *,
+    make_kernel: MakeKernel,
 ) -> Training:
     """The classifier of an edited tree over the same examples; only what was touched is trained.
 
-    A touched machine has the kernel and C of the text; one that the text does not know those of the method.
+    A touched machine has the kernel and C of the text; one that the text does not know those of the configuration.
     """
     changes = compare_trees(training, edited)
     asked = [edited.machines.get(dichotomy) for dichotomy in changes.touched]
-    kernels = [make_kernel(facts["kernel"]) if facts else method.kernels[0] for facts in asked]
-    Cs = [float(facts["C"]) if facts else method.C for facts in asked]
-    new = train_dichotomies(changes.touched, examples, kernels, Cs, method.components, everywhere=True)
+    kernels = [make_kernel(facts["kernel"]) if facts else config.kernels[0] for facts in asked]
+    Cs = [float(facts["C"]) if facts else config.C for facts in asked]
+    new = train_dichotomies(changes.touched, examples, kernels, Cs, config, run, everywhere=True)
     known = {**changes.unchanged, **{result.dichotomy: result for result in new}}
     results = [known[dichotomy] for dichotomy in changes.plan.dichotomies]
-    strategy = replace(_dendrogram(method.strategy), form=edited.form, merge="none")
-    return assemble(
-        examples, edited.labels, replace(method, strategy=strategy), changes.plan, results, _selected(results)
-    )
+    strategy = replace(_dendrogram(config.strategy), form=edited.form, merge="none")
+    config = replace(config, strategy=strategy)
+    return assemble(examples, edited.labels, config, changes.plan, results, _selected(results))
 
 
 def _selected(results: Sequence[TrainedDichotomy]) -> list[Selected]:

@@ -20,9 +20,10 @@ REMARKS = Path(__file__).with_name("REMARKS.md")
 
 def train_model(corpus: Path, output: Path, cache: Path, jobs: int = 1) -> None:
     """The model file and its card beside it; groups of the corpus are its sources, so what is held out is unseen."""
+    from audioclass.engine.config import Choices
+
     from audioclass.classifier.card import card_of
     from audioclass.classifier.saving import save_model
-    from audioclass.engine.config import Choices
     from audioclass.engine.training import Setup, train
 
     trained = train(corpus, setup=Setup.of("broadcast", Choices(**CHOICES)), name="broadcast", jobs=jobs, cache=cache)

@@ -31,9 +31,9 @@ assert "sklearn" not in sys.modules
 
 def test_posteriors_are_the_same_without_scikit_learn(trained, model_file, tmp_path):
     X, found = tmp_path / "X.npy", tmp_path / "P.npy"
-    np.save(X, trained.labelled.X)
+    np.save(X, trained.dataset.X)
     subprocess.run([sys.executable, "-c", BLOCKED, model_file, X, found], check=True)
-    assert np.abs(np.load(found) - trained.model.posteriors_of(trained.labelled.X)).max() <= 1e-9
+    assert np.abs(np.load(found) - trained.model.posteriors_of(trained.dataset.X)).max() <= 1e-9
 
 
 @pytest.mark.parametrize("strategy", ["one_vs_one", "dag", "output_code", "hybrid_dendrogram:form=weighted"])
@@ -42,7 +42,7 @@ def test_every_sort_of_model_comes_back(tmp_path, strategy, trainer):
     trained = train_small(tmp_path, strategy=strategy, trainer=trainer)
     save_model(trained.model, tmp_path / "m.audioclass")
     back = load_model(tmp_path / "m.audioclass")
-    X = trained.labelled.X
+    X = trained.dataset.X
     assert np.array_equal(back.posteriors_of(X), trained.model.posteriors_of(X))
     assert manifest_of(back) == manifest_of(trained.model)
 
@@ -73,7 +73,7 @@ def test_it_says_where_it_comes_from(trained):
 
 
 def test_rows_do_not_depend_on_the_rows_beside_them(trained):
-    X, model = trained.labelled.X, trained.model
+    X, model = trained.dataset.X, trained.model
     whole = model.posteriors_of(X)
     parts = [model.posteriors_of(X[i : i + 7], first=i) for i in range(0, len(X), 7)]
     assert np.array_equal(np.concatenate(parts), whole)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from runs import run
 from trained import write_corpus
 
 from audioclass.classifier.saving import SCHEMA
@@ -45,9 +46,9 @@ def test_features_give_the_posteriors_that_they_gave(model, kept):
 
 
 def test_recordings_give_the_posteriors_that_they_gave(model, kept, tmp_path):
-    judged = evaluate_model(model, write_corpus(tmp_path / "new", 2, first=8), cache=tmp_path)
+    judged = evaluate_model(model, write_corpus(tmp_path / "new", 2, first=8), run=run(tmp_path))
     np.testing.assert_allclose(judged.P, kept["P"], rtol=0, atol=DRIFT)
-    assert np.array_equal(judged.labelled.y, kept["y"])
+    assert np.array_equal(judged.dataset.y, kept["y"])
 
 
 def test_what_it_says_of_itself_is_read(model):

@@ -25,7 +25,7 @@ def test_a_good_corpus_is_found_good(corpus, capsys):
     assert run(["corpus", "check", str(corpus)]) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
-    found = "read as folders; clips 15, labels 3, recordings 15, ignored 0; wrong 0, to know 0"
+    found = "read as folders; clips 15, labels 3, recordings 15, ignored 0; 0 errors, 0 notes"
     assert captured.err == f"{corpus}: {found}\n"
 
 

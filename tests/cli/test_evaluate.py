@@ -54,7 +54,7 @@ def test_a_model_is_judged_for_programs(command, model_file, new):
     code, out, err = command("evaluate", model_file, new, "--json")
     said = json.loads(out)
     judged = evaluate_model(load_model(model_file), new)
-    y, P = judged.labelled.y, judged.P
+    y, P = judged.dataset.y, judged.P
     assert (code, err) == (0, "")
     measures = said["windows"]["measures"]
     assert measures["accuracy"]["value"] == pytest.approx(accuracy_score(y, P.argmax(axis=1)))
@@ -92,7 +92,7 @@ def test_gates_fail_what_is_not_good_enough(command, unsure, new):
 @pytest.mark.parametrize(("option", "value"), [("--strategy", "dag"), ("--window", 3), ("--folds", "groups")])
 def test_options_of_training_are_refused_with_a_model(command, model_file, new, option, value):
     code, _, err = command("evaluate", model_file, new, option, value)
-    assert (code, err) == (2, f"{option} cannot be given with a model: it is judged as it is\n")
+    assert (code, err) == (2, f"{option} cannot be given with a model: it is evaluated as it is\n")
 
 
 def test_three_paths_are_too_many(command, model_file, new):
@@ -118,9 +118,9 @@ def report(command, model_file, tmp_path):
 
 
 def per_clip(judged):
-    clips = np.unique(judged.labelled.clip_names)
-    rows = [np.flatnonzero(np.array(judged.labelled.clip_names) == clip) for clip in clips]
-    return np.array([judged.labelled.y[r[0]] for r in rows]), np.array(
+    clips = np.unique(judged.dataset.clip_names)
+    rows = [np.flatnonzero(np.array(judged.dataset.clip_names) == clip) for clip in clips]
+    return np.array([judged.dataset.y[r[0]] for r in rows]), np.array(
         [judged.pool(judged.P[r], np.ones(len(r))) for r in rows]
     )
 

@@ -8,7 +8,7 @@ import soundfile
 from signals import noise
 
 from audioclass.cli import run
-from audioclass.engine import extract
+from audioclass.engine.features import extract
 
 
 @pytest.fixture

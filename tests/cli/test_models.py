@@ -53,8 +53,8 @@ def test_a_card_is_markdown(model_file, capsys):
     assert run(["model", "card", str(model_file)]) == 0
     card = capsys.readouterr().out
     assert card.startswith("# small\n")
-    assert "| grouped, per recording | 1.000 |" in card
-    assert "| naive, per window | 1.000 |" in card
+    assert "| held out by group, per recording | 1.000 |" in card
+    assert "| random split, per window | 1.000 |" in card
     assert "18 recordings in 18 groups" in card
     assert "audioclass classify recording.wav --model small.audioclass" in card
 

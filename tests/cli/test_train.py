@@ -30,8 +30,8 @@ def test_a_model_is_written_with_its_tree_and_report(train, tmp_path, capsys):
     assert [line.split("\t")[0] for line in lines[-4:]] == [
         "held out by group, per recording",
         "held out by group, per window",
-        "naive, per recording",
-        "naive, per window",
+        "random split, leaks groups, per recording",
+        "random split, leaks groups, per window",
     ]
     assert captured.err.startswith("corpus.audioclass: 3 labels, ")
     assert load_model(tmp_path / "corpus.audioclass").labels == ("clicks", "noise", "tone")
@@ -58,7 +58,7 @@ def test_the_report_for_programs(train, capsys):
     said = json.loads(capsys.readouterr().out)
     assert said["model"] == "m.audioclass"
     assert said["report"]["grouped"]["recording"]["accuracy"] == 1
-    assert set(said["report"]["naive"]) == {"recording", "window"}
+    assert set(said["report"]["random_split"]) == {"recording", "window"}
     assert said["corpus"]["recordings"] == 18
     assert len(said["machines"]) >= 3
 
@@ -67,7 +67,32 @@ def test_choices_may_stand_in_a_file(train, tmp_path, capsys):
     (tmp_path / "mine.toml").write_text('strategy = "dag"\nC = 3\nseed = 5\n'.replace("C =", "error_factor ="))
     assert train("--config", "mine.toml", "--seed", 6, "-o", "m.audioclass") == 0
     choices = load_model(tmp_path / "m.audioclass").about["choices"]
-    assert (choices["strategy"], choices["C"], choices["seed"]) == ("dag", 3, 6)
+    assert (choices["strategy"], choices["C"], choices["seed"]) == ("dag:order=[]", 3, 6)
+
+
+def test_components_of_a_file_are_tables(train, tmp_path):
+    (tmp_path / "mine.toml").write_text('[strategy]\nname = "one_vs_one"\ncoupling = "price"\n[kernel]\nsigma = 2\n')
+    assert train("--config", "mine.toml", "-o", "m.audioclass") == 0
+    choices = load_model(tmp_path / "m.audioclass").about["choices"]
+    assert choices["strategy"] == "one_vs_one:coupling=price"
+    assert choices["kernel"] == "gaussian_unscaled:sigma=2.0"
+
+
+@pytest.mark.parametrize("place", ["corpus/audioclass.toml", "audioclass.toml"])
+def test_a_project_file_beside_the_corpus_counts_unless_something_else_is_stated(train, tmp_path, place):
+    corpus = write_corpus(tmp_path / "corpus", 4)
+    (tmp_path / place).write_text('normalisation = "standard"\nfolds = 3\nseed = 7\n')
+    (tmp_path / "mine.toml").write_text("folds = 4\n")
+    assert train("--config", "mine.toml", "--seed", 8, "-o", "m.audioclass", corpus=corpus) == 0
+    choices = load_model(tmp_path / "m.audioclass").about["choices"]
+    assert (choices["normalisation"], choices["folds"], choices["seed"]) == ("standard", 4, 8)
+
+
+def test_a_wrong_project_file_is_named(train, tmp_path, capsys):
+    corpus = write_corpus(tmp_path / "corpus", 2)
+    (corpus / "audioclass.toml").write_text("[kernel]\nsigma = -1\n")
+    assert train(corpus=corpus) == 2
+    assert "audioclass.toml: gaussian_unscaled: sigma=-1.0 must be positive" in capsys.readouterr().err
 
 
 def test_folds_of_a_file_count_unless_they_are_given(train, tmp_path):
@@ -82,10 +107,10 @@ def test_folds_of_a_file_count_unless_they_are_given(train, tmp_path):
     ("text", "message"),
     [
         ('strateg = "dag"', "mine.toml: unknown option 'strateg'; did you mean 'strategy'?"),
-        ("strategy = 3", "mine.toml: strategy=3 must be a text"),
-        ('window = "long"', "mine.toml: window='long' must be a number"),
-        ("taxonomy = true", "mine.toml: taxonomy=True must be a text"),
-        ("seed = -1", "seed=-1 must be at least 0"),
+        ("strategy = 3", "mine.toml: strategy=3 must be a name or a strategy"),
+        ('window = "long"', "mine.toml: window='long' must be a float"),
+        ("taxonomy = true", "mine.toml: taxonomy=True must be a path or `learn`"),
+        ("seed = -1", "mine.toml: seed=-1 must be a whole number of at least 0"),
         ("strategy", "mine.toml: not a TOML file"),
         ('strategy = "one_vs_on"', "unknown strategy 'one_vs_on'; did you mean 'one_vs_one'?"),
         ('normalisation = "ranks"', "unknown normalisation 'ranks'; did you mean 'rank'?"),

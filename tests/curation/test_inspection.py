@@ -17,6 +17,7 @@ from audioclass.curation.inspection import (
     recordings_of,
 )
 from audioclass.data import Clip, Corpus
+from audioclass.run import executor_for
 
 
 def write(path, samples, **options):
@@ -67,30 +68,30 @@ def test_what_cannot_be_read_has_a_reason(tmp_path):
     (tmp_path / "text.wav").write_text("a letter")
     os.mkfifo(tmp_path / "pipe.wav")
     files = [tmp_path / name for name in ("text.wav", "pipe.wav", "gone.wav")]
-    assert [one.reason.removeprefix(f"{tmp_path}/") for one in inspect_recordings(files)] == [
+    assert [one.reason.removeprefix(f"{tmp_path}/") for one in inspect_recordings(files, executor_for(1))] == [
         "text.wav: holds text, must hold audio",
         "pipe.wav: not a regular file",
         "gone.wav: no such file",
     ]
-    assert all(one.reason for one in measure_recordings(files))
+    assert all(one.reason for one in measure_recordings(files, executor_for(1)))
 
 
 def test_processes_do_not_change_what_is_found(tmp_path):
     files = [write(tmp_path / f"{i}.wav", noise(0.2, seed=i)) for i in range(3)]
-    by_path = {one.path: one for one in inspect_recordings(files, jobs=2)}
-    assert [by_path[file] for file in files] == list(inspect_recordings(files))
+    by_path = {one.path: one for one in inspect_recordings(files, executor_for(2))}
+    assert [by_path[file] for file in files] == list(inspect_recordings(files, executor_for(1)))
 
 
 def test_lengths_are_those_of_the_whole_reading(tmp_path):
     files = [write(tmp_path / name, noise(0.7)) for name in ("a.wav", "b.ogg")]
-    measured = {one.path: one.seconds for one in measure_recordings(files, jobs=2)}
-    assert measured == {one.path: one.seconds for one in inspect_recordings(files)}
+    measured = {one.path: one.seconds for one in measure_recordings(files, executor_for(2))}
+    assert measured == {one.path: one.seconds for one in inspect_recordings(files, executor_for(1))}
 
 
 def test_progress_is_told_inside_a_recording(tmp_path):
     told = []
     inspect_recording(write(tmp_path / "a.wav", noise(20.0)), lambda *at: told.append(at))
-    assert told[-1] == (20.0, 20.0)
+    assert told[-1] == ("a.wav", 20.0, 20.0)
     assert len(told) > 1
 
 

@@ -8,12 +8,12 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import run, segmentation
 from trained import LABELS, RATE, sound
 
 from audioclass.engine import batches
 from audioclass.engine.batches import Ledger, classify_many, joined
-from audioclass.engine.classifying import loaded
-from audioclass.engine.streaming import SegmentationOptions
+from audioclass.engine.models import loaded
 from audioclass.errors import UsageError
 
 
@@ -32,11 +32,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-def outcomes_of(folder, model_file, **options):
+def outcomes_of(folder, model_file, ledger=None, **options):
     paths = sorted(folder.glob("*.wav"))
-    done = {
-        outcome.path: outcome for outcome in classify_many(paths, str(model_file), SegmentationOptions(), **options)
-    }
+    outcomes = classify_many(paths, str(model_file), segmentation(), run(**options), ledger)
+    done = {outcome.path: outcome for outcome in outcomes}
     return [done[path] for path in paths]
 
 
@@ -61,14 +60,14 @@ def test_posteriors_are_the_same_for_any_number_of_jobs(folder, model_file, jobs
 
 
 def ledger_of(folder, model_file, *, resume=True, reading=None):
-    return Ledger(folder / "out.csv", loaded(str(model_file)), reading or SegmentationOptions(), resume=resume)
+    return Ledger(folder / "out.csv", loaded(str(model_file)), reading or segmentation(), resume=resume)
 
 
 def test_what_the_ledger_knows_is_not_computed_again(folder, model_file, monkeypatch):
     first = outcomes_of(folder, model_file, ledger=ledger_of(folder, model_file))
     monkeypatch.setattr(batches, "classify_recording", None)  # whoever computes, fails
     again = outcomes_of(folder, model_file, ledger=ledger_of(folder, model_file))
-    assert all(outcome.was_kept for outcome in again)
+    assert all(outcome.was_finished for outcome in again)
     for before, after in zip(first, again, strict=True):
         assert (after.reason, after.seconds) == (before.reason, before.seconds)
         assert before.result is None or np.array_equal(after.result.P, before.result.P)
@@ -79,18 +78,18 @@ def test_a_recording_that_changed_is_classified_again(folder, model_file):
     outcomes_of(folder, model_file, ledger=ledger_of(folder, model_file))
     soundfile.write(folder / "empty.wav", sound("tone", 1), RATE)
     again = outcomes_of(folder, model_file, ledger=ledger_of(folder, model_file))
-    assert [outcome.path.name for outcome in again if not outcome.was_kept] == ["empty.wav"]
+    assert [outcome.path.name for outcome in again if not outcome.was_finished] == ["empty.wav"]
 
 
 def test_without_resume_all_begins_anew(folder, model_file):
     outcomes_of(folder, model_file, ledger=ledger_of(folder, model_file))
-    assert ledger_of(folder, model_file, resume=False).kept(folder / "text.wav") is None
+    assert ledger_of(folder, model_file, resume=False).find(folder / "text.wav") is None
 
 
 def test_standard_input_is_never_known(folder, model_file):
     ledger = ledger_of(folder, model_file)
     ledger.note(batches.Outcome(Path("-"), reason="a reason"))
-    assert ledger_of(folder, model_file).kept(Path("-")) is None
+    assert ledger_of(folder, model_file).find(Path("-")) is None
 
 
 @given(st.data())
@@ -108,9 +107,9 @@ def test_a_ledger_cut_anywhere_or_spoilt_loses_only_the_lines_that_were_hit(mode
     )
     ledger.path.write_text(head + "".join(lines[:kept]) + junk)
     resumed = ledger_of(folder, model_file)
-    assert [resumed.kept(path) is not None for path in paths] == [i < kept for i in range(3)]
+    assert [resumed.find(path) is not None for path in paths] == [i < kept for i in range(3)]
     resumed.note(batches.Outcome(paths[2], reason="again"))
-    assert ledger_of(folder, model_file).kept(paths[2]).reason == "again"
+    assert ledger_of(folder, model_file).find(paths[2]).reason == "again"
 
 
 def test_a_line_that_makes_no_sense_is_computed_again(folder, model_file):
@@ -118,7 +117,7 @@ def test_a_line_that_makes_no_sense_is_computed_again(folder, model_file):
     line = {"mark": batches._mark(path), "segments": [[3, 2, "tone"]], "P": [[1, 0, 0]], "seconds": 1}
     with ledger.path.open("a") as file:
         file.write(json.dumps(line) + "\n")
-    assert ledger_of(folder, model_file).kept(path) is None
+    assert ledger_of(folder, model_file).find(path) is None
 
 
 @pytest.mark.parametrize(
@@ -139,4 +138,4 @@ def test_a_ledger_that_cannot_be_read_is_refused(folder, model_file):
 def test_other_options_are_another_ledger(folder, model_file):
     ledger_of(folder, model_file)
     with pytest.raises(UsageError, match="made with another model or other options"):
-        ledger_of(folder, model_file, reading=SegmentationOptions(threshold=0.5))
+        ledger_of(folder, model_file, reading=segmentation(threshold=0.5))

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from runs import run
 from trained import train_small, write_corpus
 
 from audioclass.classifier.saving import save_model
@@ -26,17 +27,17 @@ def too_sure(small, tmp_path_factory):
 
 def test_a_bad_calibration_is_mended(too_sure, small, tmp_path):
     local = write_corpus(tmp_path / "local", 4, first=6)
-    made = calibrate(too_sure, local, cache=small / "cache")
+    made = calibrate(too_sure, local, run=run(small / "cache"))
     assert made.log_loss_after < 0.5 * made.log_loss_before
-    new, y = made.model, made.labelled.y
-    assert log_loss(new.posteriors_of(made.labelled.X), y) < made.log_loss_before
-    assert new.about["calibrated_on"] == made.labelled.fingerprint
+    new, y = made.model, made.dataset.y
+    assert log_loss(new.posteriors_of(made.dataset.X), y) < made.log_loss_before
+    assert new.about["calibrated_on"] == made.dataset.fingerprint
 
 
 def test_machines_stay_as_they_are(too_sure, small, tmp_path):
     from audioclass.engine.models import load_model
 
-    made = calibrate(too_sure, write_corpus(tmp_path / "local", 3, first=6), cache=small / "cache").model
+    made = calibrate(too_sure, write_corpus(tmp_path / "local", 3, first=6), run=run(small / "cache")).model
     old, new = load_model(too_sure).classifier.machines, made.classifier.machines
     assert np.array_equal(old.X, new.X)
     assert all(
@@ -45,12 +46,12 @@ def test_machines_stay_as_they_are(too_sure, small, tmp_path):
 
 
 def test_a_single_group_cannot_say_whether_it_helped(too_sure, small, tmp_path):
-    made = calibrate(too_sure, write_corpus(tmp_path / "local", 1, first=6), cache=small / "cache")
+    made = calibrate(too_sure, write_corpus(tmp_path / "local", 1, first=6), run=run(small / "cache"))
     assert np.isnan(made.log_loss_after)
 
 
 def test_every_label_is_needed(too_sure, small, tmp_path):
     with pytest.raises(CorpusError, match="label 'noise' has no recording; calibration needs some of every label"):
-        calibrate(too_sure, write_corpus(tmp_path / "local", 2, labels=("clicks", "tone")), cache=small / "cache")
+        calibrate(too_sure, write_corpus(tmp_path / "local", 2, labels=("clicks", "tone")), run=run(small / "cache"))
     with pytest.raises(CorpusError, match="the model has no label 'tones'; did you mean 'tone'"):
-        calibrate(too_sure, write_corpus(tmp_path / "other", 2, labels=("tones",)), cache=small / "cache")
+        calibrate(too_sure, write_corpus(tmp_path / "other", 2, labels=("tones",)), run=run(small / "cache"))

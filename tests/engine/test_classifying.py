@@ -9,14 +9,16 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import segmentation
 from threadpoolctl import threadpool_limits
 from trained import RATE, mixture
 
 import audioclass
 from audioclass.audio.blocks import read_blocks
 from audioclass.data import Block
-from audioclass.engine.classifying import classify_recording, loaded
-from audioclass.engine.streaming import SegmentationOptions, listen
+from audioclass.engine.classifying import classify_recording
+from audioclass.engine.models import loaded
+from audioclass.engine.streaming import classify_stream
 from audioclass.errors import AudioFileError, UsageError
 
 
@@ -35,7 +37,7 @@ def model(model_file):
 @pytest.fixture(scope="module")
 def whole(recording, model):
     """Every window of the recording, from its file."""
-    return classify_recording(recording, model, SegmentationOptions(windows=True)).result
+    return classify_recording(recording, model, segmentation(windows=True)).result
 
 
 def test_labels_are_right_and_segments_touch(recording, model):
@@ -56,36 +58,39 @@ def test_blocks_of_any_size_give_the_same_to_the_bit(recording, model, whole, se
     cuts = np.sort(np.random.default_rng(seed).integers(0, len(samples), 6))
     edges = [0, *cuts[np.diff(cuts, prepend=0) > 0], len(samples)]
     blocks = [Block(samples[a:b], RATE, int(a)) for a, b in pairwise(edges)]
-    rows = list(listen(blocks, model, SegmentationOptions(windows=True)))
+    rows = list(classify_stream(blocks, model, segmentation(windows=True)))
     assert [row.segment for row in rows] == list(whole.segments)
     assert np.array_equal([row.posteriors for row in rows], whole.P)
 
 
 def test_a_stream_in_memory_and_a_path_are_one(recording, model):
-    stream = classify_recording(io.BytesIO(recording.read_bytes()), model).result
-    path = classify_recording(recording, model).result
+    stream = classify_recording(io.BytesIO(recording.read_bytes()), model, segmentation()).result
+    path = classify_recording(recording, model, segmentation()).result
     assert stream.segments == path.segments
     assert np.array_equal(stream.P, path.P)
 
 
 @pytest.mark.parametrize("threads", [1, 4])
 def test_the_number_of_threads_does_not_matter(recording, model, threads):
-    usual = classify_recording(recording, model, SegmentationOptions(windows=True)).result
+    usual = classify_recording(recording, model, segmentation(windows=True)).result
     with threadpool_limits(threads):
-        assert np.array_equal(classify_recording(recording, model, SegmentationOptions(windows=True)).result.P, usual.P)
+        assert np.array_equal(classify_recording(recording, model, segmentation(windows=True)).result.P, usual.P)
 
 
 def test_windows_and_outline_are_kept_for_a_page_alone(recording, model):
-    plain, heard = classify_recording(recording, model), classify_recording(recording, model, for_page=True)
+    plain, heard = (
+        classify_recording(recording, model, segmentation()),
+        classify_recording(recording, model, segmentation(), for_page=True),
+    )
     assert plain.windows is plain.envelope is None
-    raw = classify_recording(recording, model, SegmentationOptions("none", windows=True)).result
+    raw = classify_recording(recording, model, segmentation("none", windows=True)).result
     assert np.array_equal(heard.windows.P, raw.P)
     assert heard.envelope.seconds == heard.seconds == plain.seconds == pytest.approx(12.0)
 
 
 def test_progress_runs_to_the_end(recording, model):
     seen = []
-    classify_recording(recording, model, progress=lambda seconds, total: seen.append((seconds, total)))
+    classify_recording(recording, model, segmentation(), lambda _, seconds, total: seen.append((seconds, total)))
     assert seen[-1] == (12.0, 12.0)
     assert seen == sorted(seen)
 

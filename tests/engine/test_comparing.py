@@ -1,22 +1,21 @@
 import pytest
+from runs import config, run
 from trained import train_small, write_corpus
 
-from audioclass.engine.comparing import check_several, compare_models, compare_setups
-from audioclass.engine.config import Choices
-from audioclass.engine.training import Setup
+from audioclass.engine.comparing import check_several, compare_configs, compare_models
 from audioclass.errors import UsageError
 
 
 def setups(small, *strategies):
     recipe = str(small / "small.toml")
-    return {name: Setup.of(recipe, Choices(strategy=name, criterion="fixed")) for name in strategies}
+    return {name: config(recipe=recipe, strategy=name, criterion="fixed") for name in strategies}
 
 
 def test_strategies_meet_on_the_same_folds(small):
     asked = setups(small, "one_vs_one", "one_vs_rest", "dag")
     told = []
-    found = compare_setups(
-        small / "corpus", asked, folds="3", cache=small / "cache", progress=lambda *said: told.append(said[0])
+    found = compare_configs(
+        small / "corpus", asked, folds="3", run=run(small / "cache", progress=lambda stage, *_: told.append(stage))
     )
     assert [system.name for system in found.systems] == list(asked)
     assert len(found.pairs) == 3
@@ -28,7 +27,7 @@ def test_strategies_meet_on_the_same_folds(small):
 
 def test_the_same_strategy_under_two_names_does_not_differ(small):
     [setup] = setups(small, "one_vs_one").values()
-    found = compare_setups(small / "corpus", {"a": setup, "b": setup}, folds="2", cache=small / "cache")
+    found = compare_configs(small / "corpus", {"a": setup, "b": setup}, folds="2", run=run(small / "cache"))
     assert found.pairs[0].difference == 0
     assert found.pairs[0].adjusted["mcnemar"] == 1
 
@@ -36,7 +35,7 @@ def test_the_same_strategy_under_two_names_does_not_differ(small):
 def test_models_meet_on_the_same_recordings(small, tmp_path):
     models = {name: train_small(small, strategy=name).model for name in ("one_vs_one", "one_vs_rest")}
     write_corpus(tmp_path / "test", 2, first=40)
-    found = compare_models(tmp_path / "test", models, cache=small / "cache")
+    found = compare_models(tmp_path / "test", models, run=run(small / "cache"))
     assert [system.name for system in found.systems] == ["one_vs_one", "one_vs_rest"]
     assert found.ranked is None
 
@@ -53,10 +52,10 @@ def test_models_of_other_labels_are_one_line(small, trained, tmp_path):
 def test_models_of_other_windows_are_one_line(small, trained):
     from audioclass.engine.training import train
 
-    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"), window=0.25)
-    other = train(small / "corpus", setup=setup, cache=small / "cache").model
+    setup = config(recipe=str(small / "small.toml"), criterion="fixed", window=0.25)
+    other = train(small / "corpus", config=setup, run=run(small / "cache")).model
     with pytest.raises(UsageError, match="models with different windows cannot be compared window by window"):
-        compare_models(small / "corpus", {"one": trained.model, "two": other}, cache=small / "cache")
+        compare_models(small / "corpus", {"one": trained.model, "two": other}, run=run(small / "cache"))
 
 
 @pytest.mark.parametrize(

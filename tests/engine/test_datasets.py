@@ -6,24 +6,24 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import recipe as load_recipe
+from runs import run
 from trained import RATE, mixture, sound, write_corpus, write_recipe
 
 from audioclass.data import Clip, Corpus, Segment
-from audioclass.engine.datasets import corpus_readers, gather, load_corpus, owners_of, taxonomy_of, tree_for
-from audioclass.engine.features import load_recipe
+from audioclass.engine.datasets import corpus_readers, gather, owners_of, read_corpus_at, tree_for
 from audioclass.errors import CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 
 
 def gathered(folder, corpus="corpus", **options):
     recipe = load_recipe(write_recipe(folder))
-    return gather(corpus if isinstance(corpus, Corpus) else load(folder / corpus), recipe, **options)
+    return gather(corpus if isinstance(corpus, Corpus) else load(folder / corpus), recipe, run(**options))
 
 
 def load(path):
-    from audioclass.plugins.manager import plugin_manager
 
-    return load_corpus(path, plugin_manager(installed=False))
+    return read_corpus_at(path, run())
 
 
 def clip(start, end, label="a"):
@@ -69,7 +69,7 @@ def test_labels_of_clips_and_of_times_give_the_same_rows(tmp_path):
     soundfile.write(tmp_path / "both.wav", np.concatenate([tone, noise]), RATE)
     table = tmp_path / "times.csv"
     table.write_text("file,label,start,end\nboth.wav,tone,0,2\nboth.wav,noise,2,4\n", encoding="utf-8")
-    labelled = gathered(tmp_path, load(table), cache=False)
+    labelled = gathered(tmp_path, load(table))
     assert labelled.labels == ("noise", "tone")
     for segment, label in zip(labelled.segments, labelled.y, strict=True):
         assert labelled.labels[label] == ("tone" if (segment.start + segment.end) / 2 <= 2 else "noise")
@@ -83,7 +83,7 @@ def test_what_an_entry_says_goes_with_each_of_its_windows(tmp_path):
         rows.writerow(["file", "label", "group", "fold", "weight"])
         rows.writerow(["corpus/tone/tone-0.wav", "tone", "ann", "1", "2.5"])
         rows.writerow(["corpus/noise/noise-0.wav", "noise", "", "2", ""])
-    labelled = gathered(tmp_path, load(tmp_path / "corpus.csv"), cache=False)
+    labelled = gathered(tmp_path, load(tmp_path / "corpus.csv"))
     tone = labelled.y == 1
     assert set(labelled.groups[tone]) == {"ann"}
     assert set(labelled.groups[~tone]) == {"corpus/noise/noise-0.wav"}
@@ -117,7 +117,7 @@ def test_a_damaged_recording_costs_only_itself(tmp_path):
     write_corpus(tmp_path / "corpus", 2)
     bad = tmp_path / "corpus" / "tone" / "tone-0.wav"
     bad.write_bytes(bad.read_bytes()[:30])
-    labelled = gathered(tmp_path, cache=False)
+    labelled = gathered(tmp_path)
     [(path, reason)] = labelled.failures
     assert path == bad
     assert str(bad) in reason
@@ -127,7 +127,7 @@ def test_a_damaged_recording_costs_only_itself(tmp_path):
 def test_a_label_without_a_good_recording_is_remarked(tmp_path):
     write_corpus(tmp_path / "corpus", 1)
     (tmp_path / "corpus" / "tone" / "tone-0.wav").write_bytes(b"")
-    labelled = gathered(tmp_path, cache=False)
+    labelled = gathered(tmp_path)
     assert labelled.labels == ("clicks", "noise")
     assert labelled.remarks == ("label 'tone' has no recording that could be used; the model will not know it",)
 
@@ -136,7 +136,7 @@ def test_segments_without_a_window_are_counted(tmp_path):
     soundfile.write(tmp_path / "a.wav", mixture(), RATE)
     table = tmp_path / "times.csv"
     table.write_text("file,label,start,end\na.wav,tone,0,3\na.wav,noise,1,1.01\n", encoding="utf-8")
-    labelled = gathered(tmp_path, load(table), cache=False)
+    labelled = gathered(tmp_path, load(table))
     assert labelled.remarks[-1].startswith("1 labelled segments have no window of their own")
 
 
@@ -145,7 +145,7 @@ def test_all_damaged_is_one_line(tmp_path):
     for path in (tmp_path / "corpus").rglob("*.wav"):
         path.write_text("no audio")
     with pytest.raises(CorpusError, match=r"no recording of the corpus could be used: .*holds text"):
-        gathered(tmp_path, cache=False)
+        gathered(tmp_path)
 
 
 def test_an_empty_corpus_is_one_line(tmp_path):
@@ -156,7 +156,7 @@ def test_an_empty_corpus_is_one_line(tmp_path):
 def test_labels_outside_the_recording_are_one_line(tmp_path):
     soundfile.write(tmp_path / "a.wav", sound("tone", 1), RATE)
     with pytest.raises(CorpusError, match="no window of it lies in what is labelled"):
-        gathered(tmp_path, Corpus((Clip(tmp_path / "a.wav", "tone", 50, 60),)), cache=False)
+        gathered(tmp_path, Corpus((Clip(tmp_path / "a.wav", "tone", 50, 60),)))
 
 
 def test_a_reader_can_be_named_with_settings(manager):
@@ -171,8 +171,8 @@ def test_the_tree_is_the_one_asked_for_or_the_corpus_s_own(small):
     corpus, labelled = load(small / "corpus"), gathered(small, cache=small / "cache")
     own = Corpus(corpus.clips, paths=(("steady", "noise"), ("steady", "tone"), ("clicks",), ("gone",)))
     given_tree = Taxonomy.of({"a": ["clicks", "noise"], "tone": {}})
-    assert tree_for(own, labelled, given_tree) is given_tree
-    assert tree_for(own, labelled, "learn") is None
-    assert tree_for(corpus, labelled) is None
-    assert tree_for(own, labelled).path("noise") == ("steady", "noise")
-    assert set(taxonomy_of(own, labelled.labels).labels) == set(labelled.labels)
+    assert tree_for(own, labelled.labels, given_tree) is given_tree
+    assert tree_for(own, labelled.labels, "learn") is None
+    assert tree_for(corpus, labelled.labels) is None
+    assert tree_for(own, labelled.labels).path("noise") == ("steady", "noise")
+    assert set(tree_for(own, labelled.labels).labels) == set(labelled.labels)

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import config, run
 from sklearn.metrics import accuracy_score, log_loss
 from trained import write_corpus
 
 from audioclass.data import Clip, Corpus, Segment
-from audioclass.engine.config import Choices
 from audioclass.engine.datasets import Dataset, gather
-from audioclass.engine.evaluating import Trial, cross_validate, evaluate_model, folds_of, was_trained_on
-from audioclass.engine.training import Setup
+from audioclass.engine.evaluating import FoldedCorpus, cross_validate, evaluate_model, folds_of, was_trained_on
 from audioclass.errors import CorpusError, UsageError
 
 
@@ -75,17 +74,17 @@ def test_folds_are_a_number_or_a_word(said):
 
 @pytest.fixture(scope="module")
 def setup(small):
-    return Setup.of(str(small / "small.toml"), Choices(criterion="fixed"))
+    return config(recipe=str(small / "small.toml"), criterion="fixed")
 
 
 @pytest.fixture(scope="module")
 def judged(small, setup):
-    return cross_validate(small / "corpus", setup=setup, folds="3", cache=small / "cache")
+    return cross_validate(small / "corpus", config=setup, folds="3", run=run(small / "cache"))
 
 
 def test_numbers_are_those_of_scikit_learn(judged):
     evaluation = judged.evaluation(n_resamples=20)
-    y = judged.labelled.y
+    y = judged.dataset.y
     assert evaluation.windows.value("accuracy") == pytest.approx(accuracy_score(y, judged.P.argmax(axis=1)))
     assert evaluation.windows.value("log_loss") == pytest.approx(log_loss(y, judged.P))
     assert judged.machines > 0
@@ -96,18 +95,18 @@ def test_numbers_are_those_of_scikit_learn(judged):
 @pytest.mark.filterwarnings("ignore::UserWarning")  # turned labels are hard to learn
 def test_a_fold_is_judged_by_machines_that_never_saw_it(small, setup, judged):
     """The posteriors of a fold do not change when its labels do."""
-    labelled, held = judged.labelled, judged.folds == 0
+    labelled, held = judged.dataset, judged.folds == 0
     files = {labelled.clips[i].file for i in labelled.which[held]}
     turned = {"clicks": "noise", "noise": "tone", "tone": "clicks"}
     clips = [Clip(e.file, turned[e.label] if e.file in files else e.label) for e in labelled.clips]
-    other = gather(Corpus(tuple(clips)), setup.recipe, cache=small / "cache")
-    again = Trial(setup, cache=small / "cache").judged(other, judged.folds)
+    other = gather(Corpus(tuple(clips)), setup.recipe, run(small / "cache"))
+    again = FoldedCorpus(other, judged.folds, None).evaluate(setup, run(small / "cache"), None)
     assert np.array_equal(again.P[held], judged.P[held])
     assert not np.array_equal(again.P[~held], judged.P[~held])
 
 
 def test_processes_change_no_figure(small, setup, judged):
-    again = cross_validate(small / "corpus", setup=setup, folds="3", jobs=2, cache=small / "cache")
+    again = cross_validate(small / "corpus", config=setup, folds="3", run=run(small / "cache", jobs=2))
     assert np.array_equal(again.P, judged.P)
 
 
@@ -120,11 +119,11 @@ def test_a_run_that_stopped_goes_on_with_the_next_fold(small, setup, judged, tmp
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cross_validate(small / "corpus", setup=setup, folds="3", cache=tmp_path, progress=stop)
+        cross_validate(small / "corpus", config=setup, folds="3", run=run(tmp_path, progress=stop))
     assert "fold 1 of 3, training" in told
     told.clear()
     again = cross_validate(
-        small / "corpus", setup=setup, folds="3", cache=tmp_path, progress=lambda stage, *_: told.append(stage)
+        small / "corpus", config=setup, folds="3", run=run(tmp_path, progress=lambda stage, *_: told.append(stage))
     )
     assert not any(stage.startswith(("fold 1", "fold 2")) for stage in told)
     assert np.array_equal(again.P, judged.P)
@@ -132,30 +131,30 @@ def test_a_run_that_stopped_goes_on_with_the_next_fold(small, setup, judged, tmp
 
 
 def test_a_label_in_one_fold_only_is_one_line(small, setup):
-    labelled = cross_validate(small / "corpus", setup=setup, folds="3", cache=small / "cache").labelled
+    labelled = cross_validate(small / "corpus", config=setup, folds="3", run=run(small / "cache")).dataset
     with pytest.raises(CorpusError, match="label 'clicks' stands in one fold only; the others have none of it"):
-        Trial(setup, cache=small / "cache").judged(labelled, (labelled.y == 2).astype(int))
+        FoldedCorpus(labelled, (labelled.y == 2).astype(int), None).evaluate(setup, run(small / "cache"), None)
 
 
 def test_a_model_is_judged_on_a_corpus(trained, small, tmp_path):
     write_corpus(tmp_path / "test", 2, first=30)
-    judged = evaluate_model(trained.model, tmp_path / "test", cache=small / "cache")
+    judged = evaluate_model(trained.model, tmp_path / "test", run=run(small / "cache"))
     assert judged.evaluation(20).main.n_examples == 6
     assert judged.folds is None
-    assert not was_trained_on(trained.model, judged.labelled)
-    assert judged.answers().labels == trained.model.labels
+    assert not was_trained_on(trained.model, judged.dataset)
+    assert judged.predictions().labels == trained.model.labels
 
 
 def test_labels_that_the_corpus_lacks_are_no_matter(trained, small, tmp_path):
     write_corpus(tmp_path / "test", 2, labels=("tone",), first=6)
-    judged = evaluate_model(trained.model, tmp_path / "test", cache=small / "cache")
-    assert set(judged.labelled.y_among(trained.model.labels)) == {2}
+    judged = evaluate_model(trained.model, tmp_path / "test", run=run(small / "cache"))
+    assert set(judged.dataset.y_among(trained.model.labels)) == {2}
     assert judged.evaluation(20).main.value("accuracy") == 1
 
 
 def test_a_corpus_that_trained_the_model_is_known(trained, small):
-    judged = evaluate_model(trained.model, small / "corpus", cache=small / "cache")
-    assert was_trained_on(trained.model, judged.labelled)
+    judged = evaluate_model(trained.model, small / "corpus", run=run(small / "cache"))
+    assert was_trained_on(trained.model, judged.dataset)
 
 
 def test_a_label_that_the_model_does_not_know_is_one_line(trained, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import recipe, segmentation
 from trained import RATE, mixture
 
 import audioclass
@@ -16,7 +17,7 @@ from audioclass.audio.blocks import read_blocks
 from audioclass.classifier.model import ROWS_TOGETHER
 from audioclass.data import Features, Segment
 from audioclass.engine.classifying import classify, classify_recording
-from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, in_batches, lag, listen
+from audioclass.engine.streaming import SHORT_BLOCK, classify_stream, in_batches
 from audioclass.errors import UsageError
 from audioclass.parameters import component
 
@@ -54,14 +55,14 @@ class Stream:
 
 @pytest.mark.parametrize("smooth", ["none", "moving_average", "median", "hmm", "hmm:look_ahead=2,minimum=2"])
 def test_segments_come_within_the_lag_and_are_those_of_the_file(recording, model, smooth):
-    reading, stream, live, behind = SegmentationOptions(smooth), Stream(recording), [], []
-    for one in listen(stream, model, reading):
+    reading, stream, live, behind = segmentation(smooth), Stream(recording), [], []
+    for one in classify_stream(stream, model, reading):
         live.append(one)
         behind.append(stream.taken - one.segment.end)
     file = classify_recording(recording, model, reading).result
     assert [one.segment for one in live] == list(file.segments)
     assert np.array_equal([one.posteriors for one in live], file.P)
-    assert max(behind) <= lag(model, reading)
+    assert max(behind) <= reading.lag(model)
     assert behind[0] < 48 - 6  # and not at the end
 
 
@@ -69,19 +70,17 @@ def test_segments_come_within_the_lag_and_are_those_of_the_file(recording, model
     "changes", [{"min_duration": 1.0}, {"threshold": 0.9}, {"min_duration": 7.0, "threshold": 0.7}]
 )
 def test_lengths_and_thresholds_are_the_same_live(recording, with_groups, changes):
-    reading = SegmentationOptions(**changes)
-    live = list(listen(Stream(recording), with_groups, reading))
+    reading = segmentation(**changes)
+    live = list(classify_stream(Stream(recording), with_groups, reading))
     file = classify_recording(recording, with_groups, reading).result
     assert [one.segment for one in live] == list(file.segments)
     assert np.array_equal([one.posteriors for one in live], file.P)
 
 
 def test_the_lag_of_the_broadcast_recipe_is_what_the_help_says(model):
-    from audioclass.engine import load_recipe
-
-    shipped = replace(model, recipe=load_recipe("broadcast"))
-    assert lag(shipped, SegmentationOptions()) <= 21
-    assert lag(shipped, SegmentationOptions("none")) <= 13
+    shipped = replace(model, recipe=recipe("broadcast"))
+    assert segmentation().lag(shipped) <= 21
+    assert segmentation("none").lag(shipped) <= 13
 
 
 @component
@@ -95,10 +94,10 @@ class Whole:
 
 
 def test_a_smoother_that_cannot_stream_waits_for_the_end(recording, model):
-    reading, stream = SegmentationOptions(Whole()), Stream(recording)
-    (one,) = listen(stream, model, reading)
+    reading, stream = segmentation(Whole()), Stream(recording)
+    (one,) = classify_stream(stream, model, reading)
     assert one.segment.end == stream.taken == pytest.approx(48)
-    assert lag(model, reading) == float("inf")
+    assert reading.lag(model) == float("inf")
 
 
 def rows(n, first):
@@ -139,4 +138,4 @@ def test_doubt_is_named_by_the_group_then_unknown(recording, with_groups):
 )
 def test_what_makes_no_sense_is_refused(changes, message):
     with pytest.raises(UsageError, match=message):
-        SegmentationOptions(**changes)
+        segmentation(**changes)

@@ -6,14 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import soundfile
+from runs import config, recipe, run
 from trained import RATE, mixture, sound, train_small, write_corpus, write_recipe
 
 from audioclass.classifier.archive import read_archive
 from audioclass.classifier.saving import arrays_of, save_model
-from audioclass.engine.config import Choices
-from audioclass.engine.features import load_recipe
 from audioclass.engine.models import load_model
-from audioclass.engine.training import Setup, train
+from audioclass.engine.training import train
 from audioclass.errors import CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 from audioclass.training.folds import grouped_folds
@@ -34,7 +33,7 @@ def test_what_was_held_out_is_judged_as_scikit_learn_does(small):
     from sklearn.metrics import accuracy_score, log_loss
 
     trained = train_small(small, kernel="gaussian_unscaled:sigma=2", C=1.0)
-    P, y = trained.training.held_out, trained.labelled.y
+    P, y = trained.training.held_out, trained.dataset.y
     assert trained.grouped.windows.value("accuracy") == pytest.approx(accuracy_score(y, P.argmax(axis=1)))
     assert trained.grouped.windows.value("log_loss") == pytest.approx(log_loss(y, P))
     report = trained.model.about["report"]["grouped"]
@@ -52,14 +51,14 @@ def test_times_and_clips_both_train(tmp_path):
         rows.append(f"tone{i}.wav,tone,,")
     table = tmp_path / "corpus.csv"
     table.write_text("file,label,start,end\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    setup = Setup.of(write_recipe(tmp_path), Choices(criterion="fixed"))
-    trained = train(table, setup=setup, cache=tmp_path / "cache")
+    setup = config(recipe=write_recipe(tmp_path), criterion="fixed")
+    trained = train(table, config=setup, run=run(tmp_path / "cache"))
     assert trained.grouped.main.value("accuracy") > 0.9
     assert trained.model.about["corpus"]["recordings"] == 7
 
 
 def test_windows_of_a_clip_share_its_group_and_fold(trained):
-    labelled = trained.labelled
+    labelled = trained.dataset
     folds = grouped_folds(labelled.y, labelled.groups, 5)
     for clip in set(labelled.clip_names):
         rows = [i for i, other in enumerate(labelled.clip_names) if other == clip]
@@ -81,15 +80,15 @@ def alike(tmp_path_factory):
 @pytest.mark.filterwarnings("ignore::UserWarning")  # scores tell nothing
 def test_naive_folds_that_claim_more_are_warned_of(alike):
     trained = train_small(alike)
-    grouped, naive = (one.windows.value("accuracy") for one in (trained.grouped, trained.naive))
-    assert naive > 0.75 > grouped
+    grouped, random_split = (one.windows.value("accuracy") for one in (trained.grouped, trained.random_split))
+    assert random_split > 0.75 > grouped
     [warning] = trained.warnings
-    assert warning.startswith("naive folds claim an accuracy of ")
+    assert warning.startswith("a random split claims an accuracy of ")
 
 
 def test_windows_that_are_groups_by_themselves_have_no_naive_report(small):
-    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"), window=5.0, hop=5.0)
-    assert train(small / "corpus", setup=setup, cache=small / "cache").naive is None
+    setup = config(recipe=str(small / "small.toml"), criterion="fixed", window=5.0, hop=5.0)
+    assert train(small / "corpus", config=setup, run=run(small / "cache")).random_split is None
 
 
 def test_the_same_seed_gives_the_same_model(small, tmp_path):
@@ -99,51 +98,63 @@ def test_the_same_seed_gives_the_same_model(small, tmp_path):
 
 
 def test_processes_change_no_byte(small, tmp_path):
-    setup = Setup.of(str(small / "small.toml"), Choices(strategy="one_vs_one", trainer="svm"))
+    setup = config(recipe=str(small / "small.toml"), strategy="one_vs_one", trainer="svm")
     for jobs in (1, 2):
-        made = train(small / "corpus", setup=setup, jobs=jobs, cache=tmp_path / f"cache{jobs}", name="m")
+        made = train(small / "corpus", config=setup, run=run(tmp_path / f"cache{jobs}", jobs=jobs), name="m")
         save_model(made.model, tmp_path / f"{jobs}")
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
 def test_stages_are_told(small):
     told = []
-    setup = Setup.of(str(small / "small.toml"), Choices(search="grid:points=3"))
-    train(small / "corpus", setup=setup, cache=small / "cache", progress=lambda *said: told.append(said))
+    setup = config(recipe=str(small / "small.toml"), search="grid:points=3")
+    train(small / "corpus", config=setup, run=run(small / "cache", progress=lambda *state: told.append(state)))
     assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
         "extraction",
         "selection",
         "training",
         "calibration",
-        "naive folds",
+        "random split, training",
     ]
     assert all(0 <= done <= total for _, done, total in told)
 
 
 def test_windows_can_be_other_than_the_recipe_s(small):
-    setup = Setup.of(str(small / "small.toml"), window=0.25, hop=0.125)
+    setup = config(recipe=str(small / "small.toml"), window=0.25, hop=0.125)
     assert (setup.recipe.window, setup.recipe.window_hop) == (0.25, 0.125)
-    with pytest.raises(UsageError, match=r"window=-1 must be a positive number of seconds"):
-        Setup.of(str(small / "small.toml"), window=-1)
-    with pytest.raises(UsageError, match=r"window_hop=nan must be a positive number of seconds"):
-        Setup.of(str(small / "small.toml"), hop=float("nan"))
+    with pytest.raises(UsageError, match=r"window=-1.0 must be positive"):
+        config(recipe=str(small / "small.toml"), window=-1)
+    with pytest.raises(UsageError, match=r"hop=nan must be finite"):
+        config(recipe=str(small / "small.toml"), hop=float("nan"))
 
 
 def test_a_taxonomy_guides_the_tree(small):
     tree = Taxonomy.of({"steady": ["noise", "tone"], "clicks": {}})
-    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"))
-    trained = train(small / "corpus", setup=setup, taxonomy=tree, cache=small / "cache")
+    setup = config(recipe=str(small / "small.toml"), criterion="fixed", taxonomy=tree)
+    trained = train(small / "corpus", config=setup, run=run(small / "cache"))
     assert trained.model.paths == (("clicks",), ("steady", "noise"), ("steady", "tone"))
     assert "tree=taxonomy" in trained.model.about["choices"]["strategy"]
-    assert setup.guided_by(None) is setup
-    other = Setup.of(str(small / "small.toml"), Choices(strategy="one_vs_one"))
-    assert other.guided_by(tree) is other
+    assert setup.guided_by(None, run()) is setup
+    other = config(recipe=str(small / "small.toml"), strategy="one_vs_one")
+    assert other.guided_by(tree, run()) is other
 
 
 def test_a_taxonomy_that_lacks_a_label_is_one_line(small):
-    setup = Setup.of(str(small / "small.toml"), Choices(criterion="fixed"))
+    tree = Taxonomy.of(["clicks", "noise", "tones"])
+    setup = config(recipe=str(small / "small.toml"), criterion="fixed", taxonomy=tree)
     with pytest.raises(CorpusError, match="label 'tone' is not in the taxonomy; did you mean 'tones'"):
-        train(small / "corpus", setup=setup, taxonomy=Taxonomy.of(["clicks", "noise", "tones"]), cache=small / "cache")
+        train(small / "corpus", config=setup, run=run(small / "cache"))
+
+
+def test_options_and_a_whole_configuration_exclude_each_other(small):
+    setup = config(recipe=str(small / "small.toml"))
+    with pytest.raises(UsageError, match="strategy: give options or a whole configuration, not both"):
+        train(small / "corpus", config=setup, strategy="dag")
+
+
+def test_options_are_those_of_the_command(small):
+    options = {"recipe": str(small / "small.toml"), "criterion": "fixed", "strategy": "dag"}
+    assert train(small / "corpus", **options, run=run(small / "cache")).model.classifier.strategy.name == "dag"
 
 
 def test_one_label_is_one_line(tmp_path):
@@ -168,28 +179,27 @@ def test_objects_are_remembered_as_names(small):
 
 
 def test_another_recipe_is_another_model(small):
-    recipe = load_recipe(str(small / "small.toml"))
-    shorter = replace(recipe, window=0.25)
-    trained = train(small / "corpus", setup=Setup.of(shorter, Choices(criterion="fixed")), cache=small / "cache")
+    shorter = replace(recipe(str(small / "small.toml")), window=0.25)
+    trained = train(small / "corpus", config=config(recipe=shorter, criterion="fixed"), run=run(small / "cache"))
     assert trained.model.recipe.window == 0.25
 
 
 KILLS = """
 import os, random, signal, sys, time
 from pathlib import Path
-from audioclass.engine.config import Choices
-from audioclass.engine.training import Setup, train
+from runs import config, run
+from audioclass.engine.training import train
 from audioclass.classifier.saving import save_model
 
 folder, place = Path(sys.argv[1]), Path(sys.argv[2])
-choices = Choices(strategy="one_vs_one", trainer="svm", kernel="gaussian", search="grid:points=3")
-setup = Setup.of(str(folder / "small.toml"), choices)
+choices = dict(strategy="one_vs_one", trainer="svm", kernel="gaussian", search="grid:points=3")
+setup = config(recipe=str(folder / "small.toml"), **choices)
 
-def run(name, pause, kill_after=None):
+def attempt(name, pause, kill_after=None):
     child = os.fork()
     if not child:
         say = lambda *_: time.sleep(pause)
-        made = train(folder / "corpus", setup=setup, name="m", cache=place / name, progress=say)
+        made = train(folder / "corpus", config=setup, name="m", run=run(place / name, progress=say))
         save_model(made.model, place / f"{name}.audioclass")
         os._exit(0)
     if kill_after is not None:
@@ -198,16 +208,20 @@ def run(name, pause, kill_after=None):
     return os.waitpid(child, 0)[1]
 
 start = time.perf_counter()
-assert run("calm", 0.0) == 0
+assert attempt("calm", 0.0) == 0
 length = time.perf_counter() - start
 moments = random.Random(7)
-print(sum(run("killed", 0.005, moments.uniform(0, length)) != 0 for _ in range(10)))
-assert run("killed", 0.0) == 0
+print(sum(attempt("killed", 0.005, moments.uniform(0, length)) != 0 for _ in range(10)))
+assert attempt("killed", 0.0) == 0
 """
 
 
 def test_a_run_killed_ten_times_ends_in_the_same_model(small, tmp_path):
-    alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a process of one thread can fork
+    alone = os.environ | {
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }  # a process of one thread can fork
     command = [sys.executable, "-c", KILLS, small, tmp_path]
     killed = subprocess.run(command, env=alone, check=True, capture_output=True, text=True).stdout
     assert int(killed) >= 5  # the others came to their end before their moment
@@ -221,28 +235,27 @@ def test_a_run_killed_ten_times_ends_in_the_same_model(small, tmp_path):
 def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
     """A run that stops after its machines are trained goes on with the report."""
     from audioclass.engine import training
-    from audioclass.training import dichotomies
-    from audioclass.training import train as learning
+    from audioclass.training import fit, select
 
     calm = train_small(small, criterion="leave_group_out_log_loss", search="grid:points=3")
-    setup = Setup.of(str(small / "small.toml"), Choices(search="grid:points=3"))
+    setup = config(recipe=str(small / "small.toml"), search="grid:points=3")
     with monkeypatch.context() as patch:
-        patch.setattr(training, "judge", lambda *_: 1 / 0)
+        patch.setattr(training, "evaluate_posteriors", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            train(small / "corpus", setup=setup, name="small", cache=tmp_path / "cache")
-    monkeypatch.setattr(learning, "select", lambda *_, **__: 1 / 0)
+            train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
+    monkeypatch.setattr(select, "select", lambda *_, **__: 1 / 0)
     fits = []
-    fit = dichotomies._fit
-    monkeypatch.setattr(dichotomies, "_fit", lambda *item: fits.append(item) or fit(*item))
-    again = train(small / "corpus", setup=setup, name="small", cache=tmp_path / "cache")
+    compute = fit.FitTogether.compute
+    monkeypatch.setattr(fit.FitTogether, "compute", lambda *item: fits.append(item) or compute(*item))
+    again = train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
     assert same_arrays(again.model, calm.model)
-    assert len(fits) == 1  # the naive folds alone
+    assert len(fits) == 1  # the random split alone
 
 
 def test_weighed_groups_come_back_from_a_file(tmp_path):
     trained = train_small(tmp_path, criterion="leave_group_out_log_loss", weigh_groups=True)
     save_model(trained.model, tmp_path / "weighed.audioclass")
-    X = trained.labelled.X
+    X = trained.dataset.X
     assert np.array_equal(load_model(tmp_path / "weighed.audioclass").posteriors_of(X), trained.model.posteriors_of(X))
 
 

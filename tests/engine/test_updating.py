@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import soundfile
+from runs import run
 from trained import RATE, sound, train_small, write_corpus
 
 from audioclass.classifier.saving import save_model
@@ -42,43 +43,45 @@ def pairs(small, tmp_path_factory, request):
 
 
 def test_a_new_label_leaves_the_other_machines_to_the_bit(pairs, small, tmp_path):
-    made = update(pairs, chirps(tmp_path / "new"), cache=small / "cache")
+    made = update(pairs, chirps(tmp_path / "new"), run=run(small / "cache"))
     old, new = load_model(pairs), made.model
     assert new.labels == ("chirp", "clicks", "noise", "tone")
     assert new.classifier.n_machines == 6
     for sides in (("clicks", "noise"), ("clicks", "tone"), ("noise", "tone")):
         assert machine(new, *sides) == machine(old, *sides)
     assert made.grouped.main.value("accuracy") > 0.6
-    assert (new.posteriors_of(made.labelled.X).argmax(axis=1) == 0).mean() > 0.9
+    assert (new.posteriors_of(made.dataset.X).argmax(axis=1) == 0).mean() > 0.9
 
 
 def test_more_recordings_change_only_what_they_touch(pairs, small, tmp_path):
     more = write_corpus(tmp_path / "more", 3, labels=("tone",), first=20)
-    old, new = load_model(pairs), update(pairs, more, cache=small / "cache").model
+    old, new = load_model(pairs), update(pairs, more, run=run(small / "cache")).model
     assert machine(new, "clicks", "noise") == machine(old, "clicks", "noise")
     assert machine(new, "noise", "tone") != machine(old, "noise", "tone")
 
 
 def test_an_updated_model_is_a_whole_one(pairs, small, tmp_path):
-    made = update(pairs, chirps(tmp_path / "new"), name="grown", cache=small / "cache").model
+    made = update(pairs, chirps(tmp_path / "new"), name="grown", run=run(small / "cache")).model
     save_model(made, tmp_path / "grown.audioclass")
     back = load_model(tmp_path / "grown.audioclass")
     assert back.name == "grown"
     assert back.drift() == 0
     [history] = back.about["updates"]
     assert history["corpus"]["recordings"] == 18
-    again = update(tmp_path / "grown.audioclass", write_corpus(tmp_path / "more", 2, first=30), cache=small / "cache")
+    again = update(
+        tmp_path / "grown.audioclass", write_corpus(tmp_path / "more", 2, first=30), run=run(small / "cache")
+    )
     assert len(again.model.about["updates"]) == 2
 
 
 def test_trees_grow_too(trained, model_file, small, tmp_path):
     tree = Taxonomy.of({"steady": ["noise", "tone"], "short": ["clicks", "chirp"]})
     corpus = chirps(tmp_path / "new")
-    made = update(model_file, corpus, taxonomy=tree, cache=small / "cache")
+    made = update(model_file, corpus, taxonomy=tree, run=run(small / "cache"))
     assert made.model.paths[0] == ("short", "chirp")
-    plain = update(model_file, corpus, cache=small / "cache").model
+    plain = update(model_file, corpus, run=run(small / "cache")).model
     assert plain.paths == (("chirp",), ("clicks",), ("noise",), ("tone",))
-    same = update(model_file, write_corpus(tmp_path / "more", 2, first=30), cache=small / "cache").model
+    same = update(model_file, write_corpus(tmp_path / "more", 2, first=30), run=run(small / "cache")).model
     assert same.classifier.plan.dichotomies == trained.model.classifier.plan.dichotomies
 
 
@@ -88,7 +91,7 @@ def test_a_taxonomy_that_lacks_the_new_label_is_one_line(model_file, small, tmp_
             model_file,
             chirps(tmp_path / "new"),
             taxonomy=Taxonomy.of(["clicks", "noise", "tone"]),
-            cache=small / "cache",
+            run=run(small / "cache"),
         )
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from runs import recipe as load_recipe
+from runs import run
 from signals import noise
 
-from audioclass.engine import load_recipe
 from audioclass.extraction.batch import extract_batch
 from audioclass.extraction.cache import Cache
 from audioclass.recordings import find_recordings
@@ -98,7 +99,7 @@ def test_jobs_do_not_change_the_result(tmp_path):
     paths = find_recordings([tmp_path])
     tables = []
     for jobs in (1, 2):
-        outcomes = {o.path: o for o in extract_batch(paths, RECIPE, Cache(tmp_path / f"cache{jobs}"), jobs)}
+        outcomes = {o.path: o for o in extract_batch(paths, RECIPE, Cache(tmp_path / f"cache{jobs}"), run(jobs=jobs))}
         tables.append(np.concatenate([outcomes[path].cached.load(RECIPE).X for path in paths]))
     assert np.array_equal(*tables)
 
@@ -125,7 +126,9 @@ def test_a_crashing_decoder_costs_only_its_own_file(tmp_path):
 def test_progress_is_told_inside_a_recording(tmp_path):
     soundfile.write(tmp_path / "long.wav", noise(30.0), 16000)
     told = []
-    list(extract_batch([tmp_path / "long.wav"], RECIPE, Cache(tmp_path / "c"), 1, lambda *at: told.append(at)))
+    list(
+        extract_batch([tmp_path / "long.wav"], RECIPE, Cache(tmp_path / "c"), run(progress=lambda *at: told.append(at)))
+    )
     assert len(told) > 5
-    assert [seconds for seconds, _ in told] == sorted(seconds for seconds, _ in told)
-    assert told[-1] == (30.0, 30.0)
+    assert [seconds for _, seconds, _ in told] == sorted(seconds for _, seconds, _ in told)
+    assert told[-1] == ("long.wav", 30.0, 30.0)

@@ -3,10 +3,10 @@ import zipfile
 
 import numpy as np
 import pytest
+from runs import recipe as load_recipe
 from signals import noise
 
 from audioclass.data import Block, Features
-from audioclass.engine import load_recipe
 from audioclass.extraction.cache import Cache, cache_key
 from audioclass.extraction.extract import extract_features
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import recipe as load_recipe
 from signals import noise, tone
 
 from audioclass.data import Block, Features
-from audioclass.engine import load_recipe
 from audioclass.extraction import extract
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import spectra_blocks

@@ -7,12 +7,12 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from runs import recipe as load_recipe
 from signals import noise, tone
 
 from audioclass.audio import sndfile
 from audioclass.audio.blocks import read_blocks
 from audioclass.data import Features
-from audioclass.engine import load_recipe
 from audioclass.extraction.extract import extract_features
 
 RECIPE = load_recipe("broadcast")

@@ -1,10 +1,11 @@
 import copy
 
 import pytest
+from runs import recipe as load_recipe
 
-from audioclass.engine import load_recipe, shipped_recipes
 from audioclass.errors import UsageError
 from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipes import shipped_recipes
 
 TABLE = {
     "sample_rate": 16000,

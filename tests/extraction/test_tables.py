@@ -4,9 +4,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from runs import recipe as load_recipe
+from runs import run
 from signals import noise
 
-from audioclass.engine import extract_many, load_recipe
+from audioclass.engine.features import extract_many
 from audioclass.errors import UsageError
 from audioclass.extraction.tables import table_writer, write_table
 
@@ -19,8 +21,8 @@ def done(tmp_path):
     for name in ("vogelgesang.wav", "öffnen.wav"):
         soundfile.write(tmp_path / name, noise(3.0), 16000)
     (tmp_path / "zerstört.wav").write_text("no audio")
-    with extract_many([tmp_path], RECIPE, cache=tmp_path / "cache") as (_, outcomes):
-        return list(outcomes(None))
+    with extract_many([tmp_path], RECIPE, run(tmp_path / "cache")) as extraction:
+        return list(extraction)
 
 
 def features(outcome):

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from runs import run
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -21,6 +22,6 @@ from audioclass.engine.evaluating import evaluate_model  # noqa: E402
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         model = train_small(Path(folder)).model
-        judged = evaluate_model(model, write_corpus(Path(folder) / "new", 2, first=8), cache=Path(folder) / "cache")
+        judged = evaluate_model(model, write_corpus(Path(folder) / "new", 2, first=8), run=run(Path(folder) / "cache"))
         save_model(model, HERE / "small.audioclass")
-        np.savez_compressed(HERE / "small.npz", X=judged.labelled.X, P=judged.P, y=judged.labelled.y)
+        np.savez_compressed(HERE / "small.npz", X=judged.dataset.X, P=judged.P, y=judged.dataset.y)

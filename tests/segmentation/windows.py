@@ -8,7 +8,7 @@ from audioclass.data import Posteriors, Segment
 from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.results import SegmentStream
 from audioclass.segmentation.segments import Segmenter
-from audioclass.segmentation.smoothing import Decided
+from audioclass.segmentation.smoothing import SmoothedWindows
 from audioclass.smoothers.none import NoSmoothing
 
 
@@ -47,5 +47,5 @@ def drawn(segments):
 def along(posteriors, path, **options):
     """Segments where the labels of windows are given."""
     segmenter = Segmenter(BackOffPath(posteriors.labels, None, 0.0), **options)
-    given = segmenter.push(Decided(posteriors, np.array(path))) + segmenter.finish()
+    given = segmenter.push(SmoothedWindows(posteriors, np.array(path))) + segmenter.finish()
     return [(c.segment.start, c.segment.end, c.segment.label, c.posteriors.tolist()) for c in given]

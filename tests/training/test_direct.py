@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from audioclass.training.naive import naive_posteriors
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.recalibration import recalibrated
@@ -14,7 +15,6 @@ from audioclass.storage import Store
 from audioclass.testing.blobs import blobs
 from audioclass.training.direct import IN_SAMPLE, train_direct
 from audioclass.training.examples import Examples, FitOptions
-from audioclass.training.naive import naive_posteriors
 from audioclass.training.train import Method, train_classifier
 
 X, Y = blobs(3, n_each=10, spread=1.0)

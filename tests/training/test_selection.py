@@ -4,6 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from audioclass.training.error_factor import joachims_error_factor, null_radius
+from audioclass.training.selection import Selection, select
 
 from audioclass.criteria.alignment import Alignment, AlignmentC
 from audioclass.criteria.errors import KFoldError
@@ -18,11 +20,9 @@ from audioclass.searches.gradient import Gradient
 from audioclass.searches.grid import Grid
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
-from audioclass.training.error_factor import joachims_error_factor, null_radius
 from audioclass.training.examples import Examples
 from audioclass.training.objective import CriterionObjective, Problem
 from audioclass.training.refinement import GroupWeightObjective, thin_features
-from audioclass.training.selection import Selection, select
 
 ONE_VS_REST = [Dichotomy((0,), (1, 2)), Dichotomy((1,), (0, 2)), Dichotomy((2,), (0, 1))]
 GAUSSIAN = (Gaussian(),)

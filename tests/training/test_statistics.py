@@ -23,7 +23,7 @@ def test_scipy_agrees():
 
 
 def test_the_mean_over_the_training_rows_is_one():
-    distances = GroupedDistance.fit(X, GROUPS).between(X, X)
+    distances = GroupedDistance.fit(X, GROUPS).between(X)
     assert np.isclose(distances.mean(), 1)
     assert (distances.diagonal() == 0).all()
 
@@ -31,11 +31,11 @@ def test_the_mean_over_the_training_rows_is_one():
 def test_a_larger_group_does_not_drown_a_smaller_one():
     scaled = X * np.array([1, 1, 100, 1, 100])
     fitted = GroupedDistance.fit(scaled, GROUPS)
-    np.testing.assert_allclose(fitted.between(scaled, scaled), GroupedDistance.fit(X, GROUPS).between(X, X))
+    np.testing.assert_allclose(fitted.between(scaled), GroupedDistance.fit(X, GROUPS).between(X))
 
 
 def test_its_gaussian_is_a_mercer_kernel():
-    assert check_mercer(np.exp(-GroupedDistance.fit(X, GROUPS).between(X, X))).holds
+    assert check_mercer(np.exp(-GroupedDistance.fit(X, GROUPS).between(X))).holds
 
 
 def test_weights_of_groups_are_shares():
@@ -43,14 +43,14 @@ def test_weights_of_groups_are_shares():
     mel_only = GroupedDistance.fit(X, GROUPS, {"mel": 1.0, "shape": 0.0})
     mel = [0, 1, 3]
     np.testing.assert_allclose(
-        mel_only.between(X, X), 2 * GroupedDistance(equal.factors[mel]).between(X[:, mel], X[:, mel]), atol=1e-12
+        mel_only.between(X), 2 * GroupedDistance(equal.factors[mel]).between(X[:, mel]), atol=1e-12
     )
 
 
 def test_a_group_that_does_not_vary_counts_for_nothing():
     constant = np.column_stack([X, np.ones(15)])
-    distances = GroupedDistance.fit(constant, (*GROUPS, "still")).between(constant, constant)
-    np.testing.assert_allclose(distances, GroupedDistance.fit(X, GROUPS).between(X, X) * 2 / 3)
+    distances = GroupedDistance.fit(constant, (*GROUPS, "still")).between(constant)
+    np.testing.assert_allclose(distances, GroupedDistance.fit(X, GROUPS).between(X) * 2 / 3)
 
 
 @pytest.mark.parametrize("budget", [10**9, 15 * 15 * 4, 0], ids=["float64", "float32", "not-kept"])

@@ -1,10 +1,11 @@
 import math
 
+from audioclass.training.selection import Selected
+
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.linear import Linear
 from audioclass.problems import Trial
 from audioclass.storage import Store
-from audioclass.training.selection import Selected
 from audioclass.training.stored_selection import kept_selection
 
 CHOSEN = [

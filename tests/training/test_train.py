@@ -2,14 +2,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from audioclass.engine.config import Choices
+from audioclass.training.naive import naive_posteriors
 
 from audioclass.classifier.recalibration import recalibrated
-from audioclass.engine.config import Choices
 from audioclass.plugins.manager import plugin_manager
 from audioclass.storage import Store
 from audioclass.testing.blobs import blobs
 from audioclass.training.examples import Examples
-from audioclass.training.naive import naive_posteriors
 from audioclass.training.train import geometry_of, plan_of, train_classifier
 
 MANAGER = plugin_manager(installed=False)

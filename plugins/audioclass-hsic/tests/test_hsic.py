@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from audioclass.training.selection import Selection, select
 from audioclass_hsic import HSIC, register_criteria
 
 from audioclass.criteria.problem import SelectionProblem
@@ -8,7 +9,6 @@ from audioclass.problems import Dichotomy
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.testing import check_criterion
 from audioclass.training.examples import Examples
-from audioclass.training.selection import Selection, select
 
 
 def test_it_keeps_its_contract():

@@ -1,0 +1,232 @@
+"""One machine to be trained, for the two sides of a dichotomy or for all labels at once: its rows and what fits it."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audioclass.contracts import DirectStrategy, HoldsOutOfBag, Kernel, ScoresFeatures, Trainer, Wants
+from audioclass.parameters import parameter_values
+from audioclass.problems import Dichotomy, FeatureMachine, LabelTask, Machine, Task
+from audioclass.training.examples import Examples, digest_of
+
+AnyMachine = Machine | FeatureMachine
+ROWS_TOGETHER = 4096  # whose scores are computed at a time: their Gram matrix may be the largest thing in memory
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem(ABC):
+    """Some of the examples with their targets, weights and groups, and the kernel and C of the machine.
+
+    `rows` are indices of the examples; `y`, `weights` and `groups` are theirs. All randomness starts from `seed`.
+    """
+
+    rows: np.ndarray
+    y: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+    kernel: Kernel
+    C: float
+    seed: int
+
+    in_sample_note: ClassVar[str]  # where no group can be held out
+
+    @property
+    @abstractmethod
+    def learner(self) -> Trainer | DirectStrategy:
+        """What fits the machine."""
+
+    @abstractmethod
+    def task(self, examples: Examples, inside: np.ndarray, fold: int | None) -> Task | LabelTask:
+        """What the learner is given: the rows inside a mask, with its own seed for each fold that is left out."""
+
+    @abstractmethod
+    def fit(self, examples: Examples, inside: np.ndarray, fold: int | None) -> AnyMachine:
+        """The machine on the rows inside a mask, its support as indices of all examples."""
+
+    @property
+    def everything(self) -> np.ndarray:
+        """The mask of all rows."""
+        return np.ones(len(self.rows), bool)
+
+    def fit_out_of_bag(self, examples: Examples) -> tuple[AnyMachine, np.ndarray]:
+        """The machine on all rows, and the scores of each by the members that never saw its group."""
+        if not isinstance(self.learner, HoldsOutOfBag):
+            raise TypeError(f"{self.learner.name} has no members that leave groups out")
+        machine, scores = self.learner.fit_out_of_bag(self.task(examples, self.everything, None), self.groups)
+        return over_examples(machine, self.rows), scores
+
+    def scores(self, machine: AnyMachine, examples: Examples, rows: np.ndarray) -> np.ndarray:
+        """(n,) scores of examples for a dichotomy, (n, n_labels) for all labels; the support are examples."""
+        if isinstance(machine, FeatureMachine):
+            if not isinstance(self.learner, ScoresFeatures):
+                raise TypeError(f"{self.learner.name} gave a machine over features that it cannot score")
+            return self.learner.scores(machine, examples.statistics.X[rows])
+        shape = (len(rows), *machine.coefficients.shape[1:])
+        scores = np.broadcast_to(np.asarray(machine.intercept, np.float64), shape).copy()
+        for first in range(0, len(rows), ROWS_TOGETHER):
+            block = slice(first, first + ROWS_TOGETHER)
+            K = examples.statistics.gram(self.kernel, rows[block], machine.support)
+            scores[block] += K @ machine.coefficients
+        return scores
+
+    @cached_property
+    def key(self) -> str:
+        """All that a fit depends on besides the examples: the same key, the same machine."""
+        named = [(part.name, parameter_values(part)) for part in (self.learner, self.kernel)]
+        return repr((digest_of(self.rows, self.y, self.weights), named, self.C, self.seed))
+
+    def _form(self, examples: Examples, rows: np.ndarray, wants: Wants) -> dict[str, Any]:
+        """Rows as the learner wants them: a Gram matrix, a function that gives its entries, or features."""
+        statistics = examples.statistics
+        if wants == "gram":
+            return {"K": statistics.gram(self.kernel, rows)}
+        if wants == "entries":
+            return {"entries": lambda i, j: statistics.gram(self.kernel, rows[i], rows[j])}
+        return {"X": statistics.X[rows]}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DichotomyProblem(Problem):
+    """The examples of a dichotomy, `y` the side of each in ±1."""
+
+    trainer: Trainer
+
+    in_sample_note: ClassVar[str] = "calibrated on its own training scores: a side has a single group"
+
+    @classmethod
+    def of(
+        cls,
+        dichotomy: Dichotomy,
+        examples: Examples,
+        *,
+        kernel: Kernel,
+        C: float,
+        trainer: Trainer,
+        seed: int = 0,
+        importance: np.ndarray | None = None,
+    ) -> DichotomyProblem:
+        """The examples of both sides; `importance` (n,) multiplies their weights and leaves out those where it is 0."""
+        positive, negative = np.isin(examples.y, dichotomy.positive), np.isin(examples.y, dichotomy.negative)
+        weights = examples.weights
+        if importance is not None:
+            positive, negative, weights = positive & (importance > 0), negative & (importance > 0), weights * importance
+        if not positive.any() or not negative.any():
+            side = dichotomy.negative if positive.any() else dichotomy.positive
+            counts = "" if importance is None else " counts in this round"
+            where = f"dichotomy {dichotomy.positive} against {dichotomy.negative}"
+            raise ValueError(f"{where}: no example of labels {side}{counts}")
+        rows = np.flatnonzero(positive | negative)
+        return cls(
+            rows=rows,
+            y=np.where(positive, 1, -1)[rows],
+            weights=weights[rows],
+            groups=examples.groups[rows],
+            kernel=kernel,
+            C=C,
+            seed=seed,
+            trainer=trainer,
+        )
+
+    @property
+    def learner(self) -> Trainer:
+        """The trainer."""
+        return self.trainer
+
+    def task(self, examples: Examples, inside: np.ndarray, fold: int | None) -> Task:
+        """Both sides weigh the same in sum."""
+        y = self.y[inside]
+        rng = np.random.default_rng([self.seed, self._rows_number, 0 if fold is None else fold + 1])
+        form = self._form(examples, self.rows[inside], self.trainer.wants)
+        return Task(y, self.C, balanced_sides(self.weights[inside], y), rng, **form)
+
+    def shared_task(self, examples: Examples) -> Task:
+        """For all dichotomies over these rows at once: no balance suits them all, so weights stay as they are."""
+        rng = np.random.default_rng([self.seed, self._rows_number])
+        return Task(self.y, self.C, self.weights, rng, **self._form(examples, self.rows, self.trainer.wants))
+
+    def fit(self, examples: Examples, inside: np.ndarray, fold: int | None) -> AnyMachine:
+        """By the trainer."""
+        return over_examples(self.trainer.fit(self.task(examples, inside, fold)), self.rows[inside])
+
+    @cached_property
+    def _rows_number(self) -> int:
+        """A number of the rows: dichotomies over the same rows draw the same landmarks, and share them."""
+        return int.from_bytes(hashlib.blake2b(self.rows.tobytes(), digest_size=8).digest())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelsProblem(Problem):
+    """All examples, `y` the label index of each."""
+
+    n_labels: int
+    strategy: DirectStrategy
+
+    in_sample_note: ClassVar[str] = "combined by its own training scores: a label has a single group"
+
+    @classmethod
+    def of(
+        cls,
+        examples: Examples,
+        *,
+        n_labels: int,
+        kernel: Kernel,
+        C: float,
+        strategy: DirectStrategy,
+        seed: int = 0,
+    ) -> LabelsProblem:
+        """Every example takes part."""
+        return cls(
+            rows=np.arange(len(examples.y)),
+            y=examples.y,
+            weights=examples.weights,
+            groups=examples.groups,
+            kernel=kernel,
+            C=C,
+            seed=seed,
+            n_labels=n_labels,
+            strategy=strategy,
+        )
+
+    @property
+    def learner(self) -> DirectStrategy:
+        """The strategy."""
+        return self.strategy
+
+    def task(self, examples: Examples, inside: np.ndarray, fold: int | None) -> LabelTask:
+        """All labels weigh the same in sum."""
+        y = self.y[inside]
+        rng = np.random.default_rng([self.seed, 0 if fold is None else fold + 1])
+        weights = balanced_labels(self.weights[inside], y, self.n_labels)
+        form = self._form(examples, self.rows[inside], self.strategy.wants)
+        return LabelTask(y, self.n_labels, self.C, weights, rng, **form)
+
+    def fit(self, examples: Examples, inside: np.ndarray, fold: int | None) -> AnyMachine:
+        """By the strategy."""
+        return over_examples(self.strategy.fit(self.task(examples, inside, fold)), self.rows[inside])
+
+
+def balanced_sides(weights: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Weights of mean 1, both sides of the same sum."""
+    is_positive = y > 0
+    positive = weights[is_positive].sum()
+    sums = np.where(is_positive, positive, weights.sum() - positive)
+    return np.asarray(weights * len(weights) / (2 * np.maximum(sums, np.finfo(float).tiny)))
+
+
+def balanced_labels(weights: np.ndarray, y: np.ndarray, n_labels: int) -> np.ndarray:
+    """Weights of the mean that they have, all labels of the same sum."""
+    sums = np.bincount(y, weights=weights, minlength=n_labels)
+    return np.asarray(weights * weights.sum() / (n_labels * np.maximum(sums[y], np.finfo(float).tiny)))
+
+
+def over_examples(machine: AnyMachine, rows: np.ndarray) -> AnyMachine:
+    """The machine with its support as indices of all examples instead of the task's rows."""
+    if isinstance(machine, FeatureMachine):
+        return machine
+    return Machine(rows[machine.support], machine.coefficients, machine.intercept)

@@ -1,0 +1,298 @@
+"""A kernel with its parameters and an error factor for every dichotomy, by a criterion and a search."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search
+from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise, statistic_of
+from audioclass.numerics import one_thread
+from audioclass.problems import Dichotomy, Found, Trial
+from audioclass.run import Run
+from audioclass.searches.lbfgs import LBFGS
+from audioclass.searches.pattern import Pattern
+from audioclass.storage import Store
+from audioclass.training.config import TrainingConfig
+from audioclass.training.examples import Examples, digest_of, spread_rows
+from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample, axis_of
+from audioclass.training.parallel import map_on_one_thread
+from audioclass.training.refinement import GroupWeightObjective, as_unscaled, thin_features
+from audioclass.training.stored_selection import Selected, restored
+
+SHARED_ROWS = 4000  # rows up to which one statistic is computed for all dichotomies
+
+
+@one_thread()
+def select(
+    dichotomies: Sequence[Dichotomy],
+    examples: Examples,
+    config: TrainingConfig,
+    run: Run,
+    *,
+    feature_groups: Sequence[str] = (),
+    importance: np.ndarray | None = None,
+) -> list[Selected]:
+    """One choice for each dichotomy, wherever the work is done; without a criterion the first kernel and C as given.
+
+    The kernels compete, each from the parameters it has; one that cannot be judged is noted and passed over. Where none
+    can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each kernel, or
+    fixed; a criterion that does not depend on C gets Joachims' value in the place of a search. Dichotomies over the
+    same rows share one choice where the configuration says so, and then one factorisation trains them all.
+    `importance` (n, n_dichotomies) leaves out the examples where it is 0.
+
+    A Gaussian kernel can then be made finer: where groups are weighed, `feature_groups` has the group of each feature
+    and the groups get weights by the gradient of the criterion; with `feature_shares`, as many of the features stay as
+    the criterion likes best.
+    """
+    if config.criterion is None:
+        return [Selected(config.kernels[0], config.C)] * len(dichotomies)
+    subsamples = subsamples_of(dichotomies, examples, config, importance)
+    shared = _shared_statistics(examples, subsamples, config.kernels)
+    groups = tuple(feature_groups) if config.weigh_groups else ()
+    work = _Competition(config, config.criterion, config.search or Pattern(), run.seed, examples, groups, shared)
+    chosen: dict[int, Selected] = {}
+    for subsample, choice in zip(subsamples, map_on_one_thread(run, "selection", work, subsamples), strict=True):
+        chosen |= dict.fromkeys(subsample.numbers, choice)
+    return [chosen[number] for number in range(len(dichotomies))]
+
+
+def stored_selection(
+    store: Store | None,
+    dichotomies: Sequence[Dichotomy],
+    examples: Examples,
+    config: TrainingConfig,
+    run: Run,
+    *,
+    feature_groups: Sequence[str] = (),
+    importance: np.ndarray | None = None,
+) -> list[Selected]:
+    """What `select` chose before, where a store has it, else what it chooses now; the same to the bit."""
+
+    def choose() -> list[Selected]:
+        return select(dichotomies, examples, config, run, feature_groups=feature_groups, importance=importance)
+
+    def key() -> str:
+        choices = (config.kernels, config.C, config.criterion, config.search, config.c_rule, config.c_range)
+        sizes = (config.shared_selection, config.selection_rows, config.selection_folds, run.seed)
+        finer = (config.weigh_groups, tuple(feature_groups), config.feature_shares)
+        counted = None if importance is None else digest_of(importance)
+        return f"{examples.fingerprint}\n{(tuple(dichotomies), choices, sizes, finer, counted)!r}"
+
+    return restored(store, key, config.kernels, choose)
+
+
+# --- the rows that are looked at ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Subsample:
+    """Rows that are looked at for the dichotomies of some `numbers`, and their sides in ±1, (n, n_dichotomies)."""
+
+    rows: np.ndarray
+    Y: np.ndarray
+    weights: np.ndarray
+    numbers: tuple[int, ...]
+
+
+def subsamples_of(
+    dichotomies: Sequence[Dichotomy],
+    examples: Examples,
+    config: TrainingConfig,
+    importance: np.ndarray | None = None,
+) -> list[Subsample]:
+    """A few rows for each dichotomy, or for all dichotomies over the same rows together."""
+    together: dict[object, list[int]] = {}
+    for number, dichotomy in enumerate(dichotomies):
+        labels = frozenset(dichotomy.positive + dichotomy.negative)
+        counted = b"" if importance is None else importance[:, number].tobytes()
+        together.setdefault((labels, counted) if config.shared_selection else number, []).append(number)
+    return [_subsample(numbers, dichotomies, examples, config, importance) for numbers in together.values()]
+
+
+def _subsample(
+    numbers: Sequence[int],
+    dichotomies: Sequence[Dichotomy],
+    examples: Examples,
+    config: TrainingConfig,
+    importance: np.ndarray | None,
+) -> Subsample:
+    """Rows spread evenly over the labels, or over the sides of a dichotomy that stands alone."""
+    first = dichotomies[numbers[0]]
+    takes_part, weights = np.isin(examples.y, first.positive + first.negative), examples.weights
+    if importance is not None:
+        factors = importance[:, numbers[0]]
+        takes_part, weights = takes_part & (factors > 0), weights * factors
+    rows = np.flatnonzero(takes_part)
+    labels = examples.y[rows]
+    strata = labels if len(numbers) > 1 else np.isin(labels, first.positive)
+    rows = rows[spread_rows(strata, config.selection_rows)]
+    sides = [np.where(np.isin(examples.y[rows], dichotomies[number].positive), 1, -1) for number in numbers]
+    return Subsample(rows, np.stack(sides, axis=1), weights[rows], tuple(numbers))
+
+
+@dataclass(frozen=True, eq=False)
+class _SharedStatistics:
+    """Statistics over all rows that any dichotomy looks at, for want of computing them again for each."""
+
+    rows: np.ndarray
+    matrices: Mapping[Statistic, np.ndarray]
+
+    def among(self, statistic: Statistic | None, rows: np.ndarray) -> np.ndarray | None:
+        """Those among some of the rows; None where they are not at hand."""
+        if statistic is None or statistic not in self.matrices:
+            return None
+        places = np.searchsorted(self.rows, rows)
+        return self.matrices[statistic][np.ix_(places, places)]
+
+
+def _shared_statistics(
+    examples: Examples, subsamples: Sequence[Subsample], kernels: Sequence[Kernel]
+) -> _SharedStatistics:
+    """Computed where several dichotomies read them and they are few enough."""
+    rows = np.unique(np.concatenate([*(subsample.rows for subsample in subsamples), np.empty(0, int)])).astype(int)
+    if len(subsamples) < 2 or len(rows) > SHARED_ROWS:
+        return _SharedStatistics(rows, {})
+    X = np.asarray(examples.statistics.X[rows], np.float64)
+    statistics = [statistic for statistic in map(statistic_of, kernels) if statistic is not None]
+    return _SharedStatistics(rows, {statistic: pairwise(statistic, X) for statistic in statistics})
+
+
+# --- the choice for one subsample ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Competition:
+    """The work on one subsample: the best of the kernels, made finer where that is asked for."""
+
+    config: TrainingConfig
+    criterion: Criterion
+    search: Search
+    seed: int
+    examples: Examples
+    feature_groups: tuple[str, ...]
+    shared: _SharedStatistics
+
+    def __call__(self, subsample: Subsample) -> Selected:
+        """The choice, with notes of kernels that could not be judged."""
+        sample = SelectionSample(
+            X=np.asarray(self.examples.statistics.X[subsample.rows], np.float64),
+            Y=subsample.Y,
+            weights=subsample.weights,
+            groups=self.examples.groups[subsample.rows],
+            n_folds=self.config.selection_folds,
+        )
+        candidates, notes = [], []
+        for kernel in self.config.kernels:
+            objective = CriterionObjective(
+                sample,
+                kernel,
+                self.criterion,
+                C=self.config.C,
+                c_rule=self.config.c_rule,
+                S=self.shared.among(statistic_of(kernel), subsample.rows),
+                climbs=self.search.needs_gradient,
+            )
+            try:
+                candidates.append(self._searched(objective))
+            except ValueError as error:
+                notes.append(f"{kernel.name}: {objective.failure or error}")
+        note = "; ".join(notes)
+        if not candidates:
+            as_given = f"nothing could be judged, taken as given: {note}"
+            return Selected(self.config.kernels[0], self.config.C, note=as_given)
+        sign = 1 if self.criterion.better == "lower" else -1
+        best = min(candidates, key=lambda candidate: sign * candidate.value)
+        best = replace(best, note="; ".join(filter(None, [note, best.note])))
+        return self._thinned(sample, self._weighed(sample, best))
+
+    def _searched(self, objective: CriterionObjective) -> Selected:
+        """The best parameters and C of one kernel; a ValueError where nothing can be judged."""
+        if objective.climbs and not isinstance(self.criterion, HasGradient):
+            raise ValueError(f"{self.criterion.name} has no derivatives, which search {self.search.name} needs")
+        axes, note = objective.axes(_climbable(objective.kernel) if objective.climbs else None), ""
+        if self.config.c_rule == "searched":
+            if _depends_on_c(objective, self.config.c_range):
+                axes.append(axis_of(C_AXIS, self.config.c_range, "log", objective.C))
+            else:
+                objective.follow_joachims()
+                note = f"{self.criterion.name} does not depend on C, Joachims' value is taken"
+        result = self.search.search(axes, objective.objective, self._rng()) if axes else _as_it_is(objective)
+        kernel, C = objective.at(result.point)
+        return Selected(kernel, C, _trace(objective, result), note, objective.shown(result.value))
+
+    def _weighed(self, sample: SelectionSample, chosen: Selected) -> Selected:
+        """The choice with weights for the groups of features, where that is asked for and better."""
+        kernel = as_unscaled(chosen.kernel, sample.X.shape[1])
+        if not self.feature_groups or kernel is None:
+            return chosen
+        if not isinstance(self.criterion, HasGradient):
+            note = f"{self.criterion.name} has no derivatives to weigh groups by"
+            return replace(chosen, note="; ".join(filter(None, [chosen.note, note])))
+        objective = GroupWeightObjective(sample, kernel, self.criterion, C=chosen.C, feature_groups=self.feature_groups)
+        axes = objective.axes()
+        if self.config.c_rule == "searched":
+            axes.append(axis_of(C_AXIS, self.config.c_range, "log", objective.C))
+        search = self.search if self.search.needs_gradient else LBFGS()
+        return _better(chosen, objective, search.search(axes, objective.objective, self._rng()))
+
+    def _thinned(self, sample: SelectionSample, chosen: Selected) -> Selected:
+        """The choice on the features that tell the sides apart, where that is asked for and better."""
+        kernel = as_unscaled(chosen.kernel, sample.X.shape[1])
+        if not self.config.feature_shares or kernel is None:
+            return chosen
+        search = Pattern() if self.search.needs_gradient else self.search
+        for thin in thin_features(sample, kernel, self.config.feature_shares):
+            objective = CriterionObjective(sample, thin, self.criterion, C=chosen.C, c_rule=self.config.c_rule)
+            axes = objective.axes()
+            if C_AXIS in chosen.trace[0].point:
+                axes.append(axis_of(C_AXIS, self.config.c_range, "log", chosen.C))
+            with contextlib.suppress(ValueError):  # nothing on these features can be judged
+                chosen = _better(chosen, objective, search.search(axes, objective.objective, self._rng()))
+        return chosen
+
+    def _rng(self) -> np.random.Generator:
+        """Each search starts from the seed, so that none depends on those before it."""
+        return np.random.default_rng(self.seed)
+
+
+def _better(chosen: Selected, objective: CriterionObjective, result: Found) -> Selected:
+    """The choice, or the result where the criterion likes that better; both leave their trace."""
+    trace = chosen.trace + _trace(objective, result)
+    if result.value >= objective.shown(chosen.value):  # turned: smaller is better
+        return replace(chosen, trace=trace)
+    kernel, C = objective.at(result.point)
+    return Selected(kernel, C, trace, chosen.note, objective.shown(result.value))
+
+
+def _trace(objective: CriterionObjective, result: Found) -> tuple[Trial, ...]:
+    """Every point that was looked at, with values as the criterion states them."""
+    return tuple(Trial(trial.point, objective.shown(trial.value)) for trial in result.trace)
+
+
+def _as_it_is(objective: CriterionObjective) -> Found:
+    """The result of a search where there is nothing to search."""
+    value = objective.value({})
+    if math.isnan(value):
+        raise ValueError("the criterion is NaN")
+    return Found({}, value, (Trial({}, value),))
+
+
+def _climbable(kernel: Kernel) -> list[str]:
+    """The parameters that a kernel has derivatives by."""
+    if statistic_of(kernel) is None or not isinstance(kernel, HasGradients):
+        return []
+    S = np.zeros((1, 1))
+    return list(kernel.gradients(S, gram_of_statistic(kernel, S)))
+
+
+def _depends_on_c(objective: CriterionObjective, c_range: Sequence[float]) -> bool:
+    """Whether the criterion differs anywhere among three values of C under the kernel as it is."""
+    low, high = c_range
+    values = [objective.value({C_AXIS: C}) for C in (low, math.sqrt(low * high), high)]
+    known = [value for value in values if not math.isnan(value)]
+    return len(set(known)) > 1 or len(known) < len(values)
