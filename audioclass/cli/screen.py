@@ -7,13 +7,10 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from audioclass.errors import UsageError
 from audioclass.run import Progress, silent
-
-if TYPE_CHECKING:
-    from rich.progress import TaskID
 
 
 def out(text: str) -> None:
@@ -33,14 +30,21 @@ def note(text: str) -> None:
 
 def error(text: str) -> None:
     """The one line that says what went wrong; red on a terminal."""
-    line = " ".join(text.splitlines())
-    sys.stderr.write(f"\033[31m{line}\033[0m\n" if sys.stderr.isatty() else line + "\n")
+    _coloured(" ".join(text.splitlines()), "red")
 
 
 def warn(text: str) -> None:
     """A message that a user should not miss; yellow on a terminal."""
-    line = f"warning: {' '.join(text.splitlines())}"
-    sys.stderr.write(f"\033[33m{line}\033[0m\n" if sys.stderr.isatty() else line + "\n")
+    _coloured(f"warning: {' '.join(text.splitlines())}", "yellow")
+
+
+def _coloured(line: str, colour: str) -> None:
+    if not sys.stderr.isatty():
+        note(line)
+        return
+    from rich.console import Console
+
+    Console(stderr=True).print(line, style=colour, markup=False, highlight=False, soft_wrap=True)
 
 
 def check_place(path: Path) -> None:
@@ -70,26 +74,33 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 @contextlib.contextmanager
 def progress() -> Iterator[Progress]:
-    """Bars for the stages of a long work, on a terminal's standard error; silent elsewhere."""
+    """Bars for the stages of a long work, on a terminal's standard error; silent elsewhere.
+
+    A stage that is done makes room; results go past the bars to standard output, messages above them.
+    """
     if not sys.stderr.isatty():
         yield silent
         return
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
+    columns = (
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[amount]}"),
+        bars.TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with bars.Progress(*columns, console=console, transient=True, redirect_stdout=False, refresh_per_second=5) as drawn:
+        tasks: dict[str, bars.TaskID] = {}
 
         def tell(stage: str, done: float, total: float | None) -> None:
-            if total is not None and done >= total:  # the bar of what is done makes room
-                if stage in tasks:
-                    bars.remove_task(tasks.pop(stage))
-                return
+            amount = f"{done:.0f}" if total is None else f"{done:.0f} of {total:.0f}"
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage)
-            bars.update(tasks[stage], completed=int(done), total=None if total is None else int(total))
+                tasks[stage] = drawn.add_task(stage, total=total, amount=amount)
+            drawn.update(tasks[stage], completed=done, total=total, amount=amount)
+            if total is not None and done >= total:
+                drawn.remove_task(tasks.pop(stage))
 
         yield tell
 
