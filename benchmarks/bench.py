@@ -8,6 +8,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from audioclass.extraction.recipe import Recipe
 
 DATA = "AUDIOCLASS_DATA"  # the environment variable that stands for --data
 
@@ -80,3 +86,14 @@ def report(results: dict[str, object], rows: Sequence[Sequence[object]], as_json
     widths = [max(len(row[i]) for row in texts) for i in range(len(texts[0]))]
     for row in texts:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def feature_tables(files: list[Path], recipe: "Recipe") -> "list[np.ndarray]":
+    """The features of each recording, extracted by two processes or read from the cache."""
+    from audioclass.engine.features import extract_many
+    from audioclass.engine.runs import make_run
+    from audioclass.run import executor_for
+
+    with extract_many(files, recipe, make_run(executor=executor_for(2))) as extraction:
+        tables = {extracted.path: extracted.cached.load(recipe).X for extracted in extraction}
+    return [tables[file] for file in files]

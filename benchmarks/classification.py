@@ -32,7 +32,9 @@ from audioclass.audio.blocks import read_blocks
 from audioclass.classifier.model import Model
 from audioclass.engine.classifying import classify_recording
 from audioclass.engine.models import DEFAULT_MODEL, load_model
+from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions
 from audioclass.extraction.extract import extract_features
+from audioclass.plugins.manager import plugin_manager
 
 RATE = 16000
 OTHERS_SECONDS = 120.0
@@ -83,8 +85,9 @@ def extract_all(path: Path, model: Model) -> None:
 
 def costs(path: Path, model: Model, rounds: int) -> dict[str, list[float]]:
     """Seconds of extraction alone and of classification, taken in turn."""
+    options = SegmentationOptions(plugin_manager().make("smoother", DEFAULT_SMOOTHER))
     return bench.interleaved(
-        rounds, extract=lambda: extract_all(path, model), classify=lambda: classify_recording(path, model)
+        rounds, extract=lambda: extract_all(path, model), classify=lambda: classify_recording(path, model, options)
     )
 
 

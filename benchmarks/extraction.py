@@ -29,7 +29,9 @@ import soxr
 import usual
 
 from audioclass.descriptors.spectra import hann
-from audioclass.engine import extract, load_recipe
+from audioclass.engine.features import extract
+from audioclass.extraction.recipes import load_recipe
+from audioclass.plugins.manager import plugin_manager
 
 RECIPES = ("broadcast", "environment", "music")
 BESIDE_LIBROSA = ("broadcast", "environment")
@@ -92,7 +94,7 @@ OTHERS: dict[str, tuple[str, Callable[[Path], None]]] = {
 
 def recipe_costs(path: Path, name: str, rounds: int) -> dict[str, float]:
     """Seconds of the floor, of ours and, where it computes the same, of librosa; and how many floors ours takes."""
-    recipe = load_recipe(name)
+    recipe = load_recipe(name, plugin_manager())
     bench.note(f"{name}: floor and ours, {rounds} rounds")
     taken = bench.interleaved(rounds, floor=lambda: floor(path, recipe), ours=lambda: extract(path, recipe))
     seconds = {

@@ -11,8 +11,9 @@ import numpy as np
 from recipes import fold_accuracy
 
 from audioclass.data import Block
-from audioclass.engine import load_recipe
 from audioclass.extraction.extract import extract_features, whole
+from audioclass.extraction.recipes import load_recipe
+from audioclass.plugins.manager import plugin_manager
 
 RATE, SECONDS = 22050, 10
 SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
@@ -85,7 +86,7 @@ def main() -> None:
     ]
     results, rows = {}, [("recipe", "mode", "tempo", "features")]
     for name in ("music", "environment"):
-        recipe = load_recipe(name)
+        recipe = load_recipe(name, plugin_manager())
         bench.note(f"{name}: extracting {n_clips} clips")
         X = np.concatenate(
             [whole(recipe, extract_features([Block(samples[:, None], RATE)], recipe)).X[:1] for samples in clips]

@@ -14,7 +14,8 @@ from sklearn.svm import SVC
 
 from audioclass.classifier.grouped_distance import GroupedDistance
 from audioclass.classifier.normalisation import RankNormalisation
-from audioclass.engine import extract_many, load_recipe
+from audioclass.extraction.recipes import load_recipe
+from audioclass.plugins.manager import plugin_manager
 
 GAMMA, C = 0.5, 10.0
 CORPORA = {"esc10": "fold", "fsdd": "group"}
@@ -28,11 +29,9 @@ def read_corpus(folder: Path, fold_column: str, quick: bool) -> tuple[list[Path]
     return files, np.array([row["label"] for row in rows]), np.array([row[fold_column] for row in rows])
 
 
-def features_of(files: list[Path], recipe, jobs: int) -> np.ndarray:
+def features_of(files: list[Path], recipe) -> np.ndarray:
     """One row for each recording: all are shorter than a window."""
-    with extract_many(files, recipe, jobs=jobs) as (_, outcomes):
-        clips = {outcome.path: outcome.cached for outcome in outcomes(None)}
-        return np.concatenate([clips[file].load(recipe).X[:1] for file in files])
+    return np.concatenate([X[:1] for X in bench.feature_tables(files, recipe)])
 
 
 def fold_accuracy(X, y, groups, test: np.ndarray) -> float:
@@ -48,12 +47,12 @@ def fold_accuracy(X, y, groups, test: np.ndarray) -> float:
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
-    recipe = load_recipe("environment")
+    recipe = load_recipe("environment", plugin_manager())
     results, rows = {}, [("corpus", "accuracy", "worst fold", "recordings", "features")]
     for name, fold_column in CORPORA.items():
         files, y, folds = read_corpus(asked.data / "audio" / name, fold_column, asked.quick)
         bench.note(f"{name}: extracting {len(files)} recordings")
-        X = features_of(files, recipe, jobs=2)
+        X = features_of(files, recipe)
         bench.note(f"{name}: {len(np.unique(folds))} folds")
         accuracies = [fold_accuracy(X, y, recipe.groups, folds == fold) for fold in np.unique(folds)]
         results[f"{name}_accuracy"] = float(np.mean(accuracies))

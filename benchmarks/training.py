@@ -15,34 +15,38 @@ from pathlib import Path
 import bench
 import numpy as np
 
-from audioclass.data import Corpus
-from audioclass.engine.datasets import gather, load_corpus, tree_for
-from audioclass.engine.evaluating import Trial, folds_of
-from audioclass.engine.training import Setup, train_on
+from audioclass.engine.datasets import gather, read_corpus_at, tree_for
+from audioclass.engine.evaluating import FoldedCorpus, folds_of
+from audioclass.engine.runs import make_run
+from audioclass.engine.training import train_on
+from audioclass.run import executor_for
+from audioclass.training.config import TrainingConfig
 
 FOLDS = {"esc10": "auto", "fsdd": "groups"}
 ROWS = 1024  # of a prediction that is timed
 QUICK = 5  # every so many recordings
 
 
-def judge(data: Path, name: str, quick: bool) -> dict[str, float]:
-    """Train on all folds but one and judge that one, for each; then time a model of all folds but one."""
-    setup = Setup.of()
-    read = load_corpus(data / "audio" / name, setup.manager)
+def evaluate(data: Path, name: str, quick: bool) -> dict[str, float]:
+    """Train on all folds but one and evaluate that one, for each; then time a model of all folds but one."""
+    run = make_run(executor=executor_for(2), progress=say(name))
+    config = TrainingConfig.of({}, run)
+    read = read_corpus_at(data / "audio" / name, run)
     read = replace(read, clips=read.clips[::QUICK]) if quick else read
-    labelled = gather(read, setup.recipe, jobs=2, progress=say(name))
-    folds, tree = folds_of(labelled, FOLDS[name]), tree_for(Corpus(read.clips, paths=read.paths), labelled)
+    dataset = gather(read, config.recipe, run)
+    folds, tree = folds_of(dataset, FOLDS[name]), tree_for(read, dataset.labels)
     with tempfile.TemporaryDirectory() as cache:
-        judged = Trial(setup.guided_by(tree), tree, cache=Path(cache), progress=say(name)).judged(labelled, folds)
-        known = labelled.take(np.flatnonzero(folds != folds[0]))
-        model = train_on(known, setup.guided_by(tree), taxonomy=tree, cache=Path(cache), reports=False).model
-    value = judged.evaluation(n_resamples=20).main.value
+        run = make_run(cache=Path(cache), progress=say(name))
+        evaluated = FoldedCorpus(dataset, folds, tree).evaluate(config, run, None)
+        known = dataset.take(np.flatnonzero(folds != folds[0]))
+        model = train_on(known, config.guided_by(tree, run), run, taxonomy=tree, compares_splits=False).model
+    value = evaluated.evaluation(n_resamples=20).main.value
     return {
         "accuracy": value("accuracy"),
         "logloss": value("log_loss"),
         "ece": value("calibration_error"),
-        "train_seconds": judged.train_seconds,
-        "predict_over_floor": predict_over_floor(model, labelled.X),
+        "train_seconds": evaluated.train_seconds,
+        "predict_over_floor": predict_over_floor(model, dataset.X),
     }
 
 
@@ -67,7 +71,7 @@ def say(name: str):
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
-    results = {name: judge(asked.data, name, asked.quick) for name in FOLDS}
+    results = {name: evaluate(asked.data, name, asked.quick) for name in FOLDS}
     heads = ("corpus", *results["esc10"])
     bench.report(results, [heads, *((name, *values.values()) for name, values in results.items())], asked.json)
 

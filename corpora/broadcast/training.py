@@ -20,16 +20,17 @@ REMARKS = Path(__file__).with_name("REMARKS.md")
 
 def train_model(corpus: Path, output: Path, cache: Path, jobs: int = 1) -> None:
     """The model file and its card beside it; groups of the corpus are its sources, so what is held out is unseen."""
-    from audioclass.engine.config import Choices
-
     from audioclass.classifier.card import card_of
     from audioclass.classifier.saving import save_model
-    from audioclass.engine.training import Setup, train
+    from audioclass.engine.runs import make_run
+    from audioclass.engine.training import train
+    from audioclass.run import executor_for
 
-    trained = train(corpus, setup=Setup.of("broadcast", Choices(**CHOICES)), name="broadcast", jobs=jobs, cache=cache)
+    run = make_run(executor=executor_for(jobs), cache=cache)
+    trained = train(corpus, recipe="broadcast", **CHOICES, name="broadcast", run=run)
     output.parent.mkdir(parents=True, exist_ok=True)
     save_model(trained.model, output)
-    labelled, P = trained.labelled, trained.training.held_out
+    labelled, P = trained.dataset, trained.training.held_out
     figures = recalls(labelled.labels, labelled.y, P, labelled.clip_names)
     remarks = f"{recall_table(figures)}\n\n{REMARKS.read_text(encoding='utf-8')}"
     output.with_suffix(".md").write_text(card_of(trained.model, remarks), encoding="utf-8")

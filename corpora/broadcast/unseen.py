@@ -32,11 +32,12 @@ def judge(materials: Sequence[Material], work: Path, model_file: str) -> None:
     """Print recalls by label and by source."""
     from audioclass.engine.evaluating import evaluate_model
     from audioclass.engine.models import load_model
+    from audioclass.engine.runs import make_run
 
     corpus = work / "corpus"
     write_clips(plain_plan(materials), work, corpus)
-    judged = evaluate_model(load_model(model_file), corpus, cache=work / "cache")
-    labelled, labels = judged.labelled, judged.labels
+    judged = evaluate_model(load_model(model_file), corpus, run=make_run(cache=work / "cache"))
+    labelled, labels = judged.dataset, judged.labels
     y = labelled.y_among(labels)
     print(recall_table(recalls(labels, y, judged.P, labelled.clip_names)))
     estimated = judged.P.argmax(axis=1)
