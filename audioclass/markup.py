@@ -14,12 +14,12 @@ def escape(text: object) -> str:
 
 def element(name: str, content: str = "", /, **attributes: object) -> str:
     """An element around content that is markup already; `class_` is written class, `stroke_width` stroke-width."""
-    said = "".join(
+    written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return f"<{name}{said}>{content}</{name}>"
+    return f"<{name}{written}>{content}</{name}>"
 
 
 def embedded_json(value: Any) -> str:

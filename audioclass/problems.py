@@ -35,13 +35,13 @@ class Plan:
     dichotomies: tuple[Dichotomy, ...]
     structure: Mapping[str, Any] = field(default_factory=dict)
 
-    def places(self, kept: Plan) -> list[int]:
+    def places(self, smaller: Plan) -> list[int]:
         """Where the dichotomies of a smaller plan stand among those of this one: the columns of its answers."""
         place = {dichotomy: i for i, dichotomy in enumerate(self.dichotomies)}
-        foreign = [dichotomy for dichotomy in kept.dichotomies if dichotomy not in place]
+        foreign = [dichotomy for dichotomy in smaller.dichotomies if dichotomy not in place]
         if foreign:
             raise ValueError(f"dichotomy {foreign[0].positive} against {foreign[0].negative} is not in the plan")
-        return [place[dichotomy] for dichotomy in kept.dichotomies]
+        return [place[dichotomy] for dichotomy in smaller.dichotomies]
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,13 +30,13 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
     Suffixes count in any case; hidden files and folders do not. A folder with the suffix of a recording is among them,
     for its reader to refuse.
     """
-    found: dict[Path, None] = {}
+    recordings: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            found |= dict.fromkeys(_below(path))
+            recordings |= dict.fromkeys(_below(path))
         else:
-            found[path] = None
-    return list(found)
+            recordings[path] = None
+    return list(recordings)
 
 
 def irregularity(path: Path) -> str:

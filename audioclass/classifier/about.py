@@ -24,8 +24,8 @@ def check_about(model: Model) -> None:
 
 
 def _check_report(report: Mapping[str, Any]) -> None:
-    for way, views in report.items():
-        for unit, values in _table(views or {}, f"report of {way[:40]}").items():
+    for split, views in report.items():
+        for unit, values in _table(views or {}, f"report of {split[:40]}").items():
             if not all(_is_number(value) for value in _table(values, f"report per {unit[:40]}").values()):
                 raise ModelError(f"its report per {unit[:40]} must hold numbers")
 
@@ -34,8 +34,8 @@ def _check_corpora(about: Mapping[str, Any]) -> None:
     updates = about.get("updates", [])
     if not isinstance(updates, list):
         raise ModelError("its updates must be a list")
-    for said in (about.get("corpus", {}), *(_table(update, "update").get("corpus") for update in updates)):
-        corpus = _table(said, "corpus")
+    for stated in (about.get("corpus", {}), *(_table(update, "update").get("corpus") for update in updates)):
+        corpus = _table(stated, "corpus")
         is_right = all(_is_number(corpus[key]) for key in COUNTS) if corpus else True
         if not is_right or not isinstance(corpus.get("fingerprint", ""), str):
             raise ModelError("its corpus must have a fingerprint and counts")
@@ -54,7 +54,7 @@ def _check_machines(machines: Any, model: Model) -> None:
         if not are_known or not _is_number(machine.get("C")) or not isinstance(kernel.get("name"), str):
             raise ModelError("a machine must have two sides of labels, a kernel and a C")
         if not all(_is_number(machine.get(key, 0)) for key in ("examples", "support_vectors", "log_loss")):
-            raise ModelError("what was found of a machine must be numbers")
+            raise ModelError("what was measured of a machine must be numbers")
 
 
 def _table(value: Any, what: str) -> Mapping[str, Any]:

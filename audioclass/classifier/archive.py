@@ -158,8 +158,8 @@ def _array(name: str, content: bytes) -> np.ndarray:
 
 def _header(name: str, text: bytes) -> tuple[np.dtype, tuple[int, ...]]:
     try:
-        said = ast.literal_eval(text.decode("ascii"))
-        descr, shape, is_fortran = said["descr"], said["shape"], said["fortran_order"]
+        header = ast.literal_eval(text.decode("ascii"))
+        descr, shape, is_fortran = header["descr"], header["shape"], header["fortran_order"]
     except (ValueError, SyntaxError, KeyError, TypeError, MemoryError, RecursionError) as error:
         raise ModelError(f"member {name!r} has a header that cannot be read") from error
     if not isinstance(descr, str) or descr not in DTYPES:

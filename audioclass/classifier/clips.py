@@ -43,12 +43,12 @@ def fit_inverse_temperature(P: np.ndarray, y: np.ndarray, clips: Sequence[str]) 
         return 1.0
     sums = np.zeros((len(names), P.shape[1]))
     np.add.at(sums, which, _logs(P))
-    logs, own = sums / np.bincount(which)[:, None], np.asarray(y)[first]
+    logs, labels = sums / np.bincount(which)[:, None], np.asarray(y)[first]
 
     def loss(value: float) -> float:
         # The search must see beyond the floor of a log-loss that is reported: many windows make very small posteriors.
         posteriors = softmax(value * logs)
-        return float(-np.log(np.maximum(posteriors[np.arange(len(own)), own], np.finfo(float).tiny)).mean())
+        return float(-np.log(np.maximum(posteriors[np.arange(len(labels)), labels], np.finfo(float).tiny)).mean())
 
     best, least = bounded_minimum(loss, 0.0, LARGEST_INVERSE), -np.log((len(names) + 1) / (len(names) + P.shape[1]))
     if loss(best) >= least:

@@ -113,10 +113,10 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], reg
         numbers = sorted({int(name.split("/")[1]) for name in arrays if name.startswith("machines/")})
         return tuple(FeatureMachine(_under(arrays, f"machines/{number}/")) for number in numbers)
     parts = []
-    for number, said in enumerate(manifest["kernels"]):
+    for number, kernel in enumerate(manifest["kernels"]):
         members = _under(arrays, f"bank/{number}/")
         _check_members(f"bank/{number}", members, _names(KernelPart) - {"kernel"})
-        parts.append(KernelPart(_component(registry, "kernel", said), **members))
+        parts.append(KernelPart(_component(registry, "kernel", kernel), **members))
     bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.machines) for part in parts))
     _check_bank(bank)
     return bank
@@ -170,15 +170,15 @@ def _check_shapes(model: Model) -> None:
         raise ModelError(f"golden posteriors of shape {model.golden.P.shape} for {len(classifier.labels)} labels")
 
 
-def _plan(said: Mapping[str, Any] | None, n_labels: int) -> Plan | None:
-    if said is None:
+def _plan(table: Mapping[str, Any] | None, n_labels: int) -> Plan | None:
+    if table is None:
         return None
-    sides = [tuple(tuple(_index(k, n_labels) for k in side) for side in both) for both in said["dichotomies"]]
-    return Plan(n_labels, tuple(Dichotomy(*both) for both in sides), dict(said["structure"]))
+    sides = [tuple(tuple(_index(k, n_labels) for k in side) for side in both) for both in table["dichotomies"]]
+    return Plan(n_labels, tuple(Dichotomy(*both) for both in sides), dict(table["structure"]))
 
 
-def _component(registry: Registry, kind: str, said: Mapping[str, Any] | None) -> Any:
-    return None if said is None else registry.make(kind, _text(said["name"]), said["parameters"])
+def _component(registry: Registry, kind: str, table: Mapping[str, Any] | None) -> Any:
+    return None if table is None else registry.make(kind, _text(table["name"]), table["parameters"])
 
 
 def _under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

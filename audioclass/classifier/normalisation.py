@@ -61,8 +61,8 @@ def _knots(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ranks = (np.cumsum(counts) - counts / 2) / len(column)
     if len(values) > KNOTS:
         wanted = [NORMAL.cdf(score) for score in np.linspace(-LARGEST, LARGEST, KNOTS)]
-        kept = np.unique(np.interp(wanted, ranks, np.arange(len(values))).round().astype(int))
-        values, ranks = values[kept], ranks[kept]
+        knots = np.unique(np.interp(wanted, ranks, np.arange(len(values))).round().astype(int))
+        values, ranks = values[knots], ranks[knots]
     scores = np.array([NORMAL.inv_cdf(rank) for rank in ranks])
     return values, np.clip(scores, -LARGEST, LARGEST)
 

@@ -25,11 +25,11 @@ def recalibrated(
     calibrations = tuple(
         _calibration(classifier, i, scores[:, i], y, weights) for i in range(len(classifier.calibrations))
     )
-    made = replace(classifier, calibrations=calibrations)
-    if not isinstance(made.strategy, FitsCombination):
-        return made
-    fitted = made.strategy.fit_combination(made.plan, made.probabilities(scores), scores, y, made.counts)
-    return replace(made, fitted=fitted)
+    renewed = replace(classifier, calibrations=calibrations)
+    if not isinstance(renewed.strategy, FitsCombination):
+        return renewed
+    fitted = renewed.strategy.fit_combination(renewed.plan, renewed.probabilities(scores), scores, y, renewed.counts)
+    return replace(renewed, fitted=fitted)
 
 
 def _calibration(classifier: Classifier, i: int, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> object:

@@ -35,7 +35,7 @@ SUFFIX = ".audioclass"
 class Noted:
     """A component known by what was said of it: the trainer of kernel machines, which nobody needs to evaluate them."""
 
-    said: Mapping[str, Any] | None
+    table: Mapping[str, Any] | None
 
 
 def save_model(model: Model, path: Path) -> None:
@@ -88,7 +88,7 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
 def plain_piece(component: Any) -> dict[str, Any] | None:
     """A component as its name and parameters."""
     if component is None or isinstance(component, Noted):
-        return component and component.said
+        return component and component.table
     return {"name": component.name, "parameters": plain(parameter_values(component))}
 
 

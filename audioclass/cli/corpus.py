@@ -132,9 +132,9 @@ def split(
     from audioclass.curation.splitting import split_corpus
 
     layout, corpus = _read(path, reader, settings)
-    made = split_corpus(corpus, folds, np.random.default_rng(seed))
-    _write_manifest(made, output)
-    screen.note(f"{_found(path, layout, corpus)}; {folds} folds of {_fold_sizes(made)} clips")
+    folded = split_corpus(corpus, folds, np.random.default_rng(seed))
+    _write_manifest(folded, output)
+    screen.note(f"{_found(path, layout, corpus)}; {folds} folds of {_fold_sizes(folded)} clips")
     if any(len(names) > 1 for names in corpus.paths):
         screen.note(f"a manifest holds no tree of labels: train with --taxonomy {path}")
 

@@ -122,9 +122,9 @@ def _summary(done: Sequence[Extracted], seconds: float) -> str:
     good = [outcome for outcome in done if outcome.cached]
     audio = sum(outcome.cached.seconds for outcome in good)
     fresh = sum(outcome.cached.seconds for outcome in good if not outcome.was_cached)
-    kept = sum(outcome.was_cached for outcome in good)
+    n_cached = sum(outcome.was_cached for outcome in good)
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
-    before = f" ({kept} kept from before)" if kept else ""
+    before = f" ({n_cached} n_cached from before)" if n_cached else ""
     return f"{len(good)} of {len(done)} recordings{before}, {audio:.0f} s of audio in {seconds:.1f} s{speed}"
 
 

@@ -31,10 +31,10 @@ def show_evaluation(evaluation: Evaluation) -> None:
     screen.table(("label", "examples", *LABEL_MEASURES.values()), evaluation.main.label_rows())
 
 
-def show_comparison(found: Comparison) -> None:
+def show_comparison(comparison: Comparison) -> None:
     """Each system with its figures and costs, then each pair with its tests."""
-    costs = [name.replace("_", " ") for name in found.costs]
-    screen.table(("system", "accuracy", "log-loss", "ECE", *costs), found.rows())
+    costs = [name.replace("_", " ") for name in comparison.costs]
+    screen.table(("system", "accuracy", "log-loss", "ECE", *costs), comparison.rows())
     screen.out("")
-    tests = [f"p {name.replace('_', ' ')}" for name in found.tests]
-    screen.table(("first", "second", found.measure, "95 %", *tests), found.pair_rows())
+    tests = [f"p {name.replace('_', ' ')}" for name in comparison.tests]
+    screen.table(("first", "second", comparison.measure, "95 %", *tests), comparison.pair_rows())

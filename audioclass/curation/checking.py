@@ -130,9 +130,9 @@ def _parted_groups(corpus: Corpus, inspections: Inspections) -> Iterator[Finding
     for clip in corpus.clips:
         if clip.fold:
             folds[clip.group].add(clip.fold)
-    for group, found in sorted(folds.items()):
-        if len(found) > 1:
-            yield Finding("parted group", group, f"stands in folds {_listed(found)}")
+    for group, names in sorted(folds.items()):
+        if len(names) > 1:
+            yield Finding("parted group", group, f"stands in folds {_listed(names)}")
 
 
 def _without_fold(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
@@ -154,10 +154,10 @@ def _few_groups(corpus: Corpus, inspections: Inspections, n_folds: int) -> Itera
 
 
 def _by_file(corpus: Corpus) -> Mapping[Path, list[Clip]]:
-    found: dict[Path, list[Clip]] = defaultdict(list)
+    clips: dict[Path, list[Clip]] = defaultdict(list)
     for clip in corpus.clips:
-        found[clip.file].append(clip)
-    return found
+        clips[clip.file].append(clip)
+    return clips
 
 
 def _listed(names: set[str]) -> str:

@@ -120,8 +120,8 @@ class Ledger:
 
 
 def _fingerprint(model: Model, options: SegmentationOptions) -> str:
-    said = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(options)]
-    digest = hashlib.sha256(json.dumps(said).encode())
+    identity = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(options)]
+    digest = hashlib.sha256(json.dumps(identity).encode())
     digest.update(np.ascontiguousarray(model.golden.P).tobytes())
     return digest.hexdigest()
 

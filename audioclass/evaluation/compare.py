@@ -104,11 +104,11 @@ class _Contest:
         return {(one, other): values[one] - values[other] for one, other in combinations(values, 2)}
 
     def _tests(self, one: str, other: str, differences: np.ndarray) -> dict[str, Verdict]:
-        found = {"mcnemar": mcnemar(self.predictions[one].is_right, self.predictions[other].is_right)}
+        tests = {"mcnemar": mcnemar(self.predictions[one].is_right, self.predictions[other].is_right)}
         if len(differences) < 2 or not np.isfinite(differences).all():
-            return found
+            return tests
         test_over_train = 1 / (len(differences) - 1)
-        return found | {"corrected_t": corrected_t(differences, test_over_train), "wilcoxon": wilcoxon(differences)}
+        return tests | {"corrected_t": corrected_t(differences, test_over_train), "wilcoxon": wilcoxon(differences)}
 
 
 def _adjusted(pairs: list[Pair]) -> tuple[Pair, ...]:

@@ -58,5 +58,5 @@ def plain_mistake(mistake: Mistake) -> dict[str, Any]:
     """A mistake with its times in seconds."""
     segment = mistake.segment
     times = {"start": segment.start, "end": segment.end} if segment else {"start": None, "end": None}
-    said = {name: getattr(mistake, name) for name in ("reference", "estimated", "posterior", "reference_posterior")}
-    return {"file": mistake.file, **times, **said}
+    values = {name: getattr(mistake, name) for name in ("reference", "estimated", "posterior", "reference_posterior")}
+    return {"file": mistake.file, **times, **values}

@@ -29,11 +29,11 @@ def ancestry(paths: Sequence[Sequence[str]]) -> np.ndarray:
     A first name that all of several labels share is the root, and left out.
     """
     has_root = len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths)
-    ways = [[tuple(path[:end]) for end in range(1 + has_root, len(path) + 1)] for path in paths]
-    nodes = {way: column for column, way in enumerate(dict.fromkeys(way for each in ways for way in each))}
+    ancestors = [[tuple(path[:end]) for end in range(1 + has_root, len(path) + 1)] for path in paths]
+    nodes = {node: column for column, node in enumerate(dict.fromkeys(node for each in ancestors for node in each))}
     membership = np.zeros((len(paths), len(nodes)))
-    for row, each in enumerate(ways):
-        membership[row, [nodes[way] for way in each]] = 1
+    for row, each in enumerate(ancestors):
+        membership[row, [nodes[node] for node in each]] = 1
     return membership
 
 

@@ -78,9 +78,9 @@ class Predictions:
     def take(self, rows: np.ndarray) -> Predictions:
         """The predictions of some examples, in the order of `rows`."""
         rows = np.arange(len(self))[rows]
-        kept = (getattr(self, name)[rows] for name in ("y", "P", "estimated", "weights", "groups"))
+        columns = (getattr(self, name)[rows] for name in ("y", "P", "estimated", "weights", "groups"))
         places = (tuple(given[row] for row in rows) if given else () for given in (self.files, self.segments))
-        return Predictions(self.labels, *kept, *places)
+        return Predictions(self.labels, *columns, *places)
 
     def recordings(self) -> list[np.ndarray]:
         """The rows of each recording, in order of first appearance; apart where a file holds several labels."""

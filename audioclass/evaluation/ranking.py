@@ -30,8 +30,8 @@ class Roc:
         """The same curve without the points that lie on the straight line between their neighbours."""
         x, y = self.false_positive_rates, self.true_positive_rates
         turns = np.diff(x[:-1]) * np.diff(y[1:]) != np.diff(y[:-1]) * np.diff(x[1:])
-        kept = np.concatenate([[True], turns, [True]])
-        return Roc(x[kept], y[kept], self.thresholds[kept])
+        corners = np.concatenate([[True], turns, [True]])
+        return Roc(x[corners], y[corners], self.thresholds[corners])
 
 
 def roc_curve(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> Roc:

@@ -85,11 +85,11 @@ def _decisions(predictions: Predictions, paths: Sequence[Sequence[str]]) -> Meas
 
     def measures(weights: np.ndarray) -> dict[str, float]:
         confusion = confusion_matrix(predictions.y, predictions.estimated, len(predictions.labels), weights)
-        found = decision_measures(confusion)
+        measures = decision_measures(confusion)
         if membership is None:
-            return found
+            return measures
         rates = hierarchical_rates(confusion, membership)
-        return found | {
+        return measures | {
             f"hierarchical_{name}": getattr(rates, name.rstrip("1")) for name in ("precision", "recall", "f1")
         }
 

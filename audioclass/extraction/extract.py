@@ -37,8 +37,8 @@ def extract_features(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Featur
 
 def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock) -> Iterator[Features]:
     windower = Windower(recipe.windows)
-    for spectra, own in spectra_blocks(clock.watch(blocks), recipe.framing, context_of(recipe)):
-        for starts, windows in windower.push(_frame_matrices(recipe, spectra, own)):
+    for spectra, inside in spectra_blocks(clock.watch(blocks), recipe.framing, context_of(recipe)):
+        for starts, windows in windower.push(_frame_matrices(recipe, spectra, inside)):
             yield _pooled(recipe, clock, starts, windows)
     for starts, windows in windower.finish():
         yield _pooled(recipe, clock, starts, windows)
@@ -81,10 +81,10 @@ def context_of(recipe: Recipe) -> int:
     )
 
 
-def _frame_matrices(recipe: Recipe, spectra: Spectra, own: slice) -> list[np.ndarray]:
+def _frame_matrices(recipe: Recipe, spectra: Spectra, inside: slice) -> list[np.ndarray]:
     """One matrix for each part: its descriptors and their derivatives, or the samples themselves for an embedding."""
     known: dict[Any, np.ndarray] = {}
-    return [_part_frames(part, spectra, known)[own] for part in recipe.parts]
+    return [_part_frames(part, spectra, known)[inside] for part in recipe.parts]
 
 
 def _part_frames(part: Part, spectra: Spectra, known: dict[Any, np.ndarray]) -> np.ndarray:

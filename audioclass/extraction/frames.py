@@ -64,9 +64,9 @@ class _Grid:
         stop = min(self._frame + count + self._context, self._n_frames)
         hop, length = self._framing.hop_length, self._framing.frame_length
         samples = self._held[first * hop - self._start : (stop - 1) * hop + length - self._start]
-        own = slice(self._frame - first, self._frame - first + count)
+        inside = slice(self._frame - first, self._frame - first + count)
         self._frame += count
         needed = max(self._frame - self._context, 0) * hop
         self._held = self._held[needed - self._start :]
         self._start = needed
-        return Spectra(samples, self._framing), own
+        return Spectra(samples, self._framing), inside

@@ -109,8 +109,8 @@ class Recipe:
     @cached_property
     def fingerprint(self) -> str:
         """The same for recipes that give the same features: what is computed, by which versions of components."""
-        said = {key: value for key, value in self.plain().items() if key != "summary"}
-        text = json.dumps([FORMAT, said, sorted(self.origins)], sort_keys=True)
+        table = {key: value for key, value in self.plain().items() if key != "summary"}
+        text = json.dumps([FORMAT, table, sorted(self.origins)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -119,17 +119,17 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
     _check_keys(f"recipe {name}", table, RECIPE_KEYS)
     origins: set[str] = set()
 
-    def component(kind: str, said: Any) -> Any:
-        if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
-            raise UsageError(f"recipe {name}: {said!r} must be a {kind} with its name and parameters")
-        origins.add(origin(kind, said["name"]))
-        return make(kind, said["name"], {key: value for key, value in said.items() if key != "name"})
+    def component(kind: str, stated: Any) -> Any:
+        if not isinstance(stated, Mapping) or not isinstance(stated.get("name"), str):
+            raise UsageError(f"recipe {name}: {stated!r} must be a {kind} with its name and parameters")
+        origins.add(origin(kind, stated["name"]))
+        return make(kind, stated["name"], {key: value for key, value in stated.items() if key != "name"})
 
     try:
         framing = Framing(*(int(_number(name, table, key)) for key in ("sample_rate", "frame_length", "hop_length")))
     except ValueError as error:
         raise UsageError(f"recipe {name}: {error}") from error
-    parts = tuple(_part(name, said, component) for said in _list(f"recipe {name}", table, "parts"))
+    parts = tuple(_part(name, part, component) for part in _list(f"recipe {name}", table, "parts"))
     return _checked(
         Recipe(
             name,
@@ -144,19 +144,19 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
     )
 
 
-def _part(name: str, said: Any, component: Callable[[str, Any], Any]) -> Part:
-    if not isinstance(said, Mapping) or not isinstance(said.get("group"), str) or not said["group"]:
+def _part(name: str, table: Any, component: Callable[[str, Any], Any]) -> Part:
+    if not isinstance(table, Mapping) or not isinstance(table.get("group"), str) or not table["group"]:
         raise UsageError(f"recipe {name}: every part must name its group")
-    where = f"recipe {name}, group {said['group']}"
-    _check_keys(where, said, PART_KEYS)
-    if "embedding" in said:
-        return Part(said["group"], embedding=component("embedding", said["embedding"]))
-    derivatives = said.get("derivatives", 0)
+    where = f"recipe {name}, group {table['group']}"
+    _check_keys(where, table, PART_KEYS)
+    if "embedding" in table:
+        return Part(table["group"], embedding=component("embedding", table["embedding"]))
+    derivatives = table.get("derivatives", 0)
     if derivatives not in (0, 1, 2):
         raise UsageError(f"{where}: derivatives={derivatives!r} must be 0, 1 or 2")
-    descriptors = tuple(component("descriptor", one) for one in _list(where, said, "descriptors"))
-    poolings = tuple(component("pooling", one) for one in _list(where, said, "poolings"))
-    return Part(said["group"], descriptors, poolings, derivatives)
+    descriptors = tuple(component("descriptor", one) for one in _list(where, table, "descriptors"))
+    poolings = tuple(component("pooling", one) for one in _list(where, table, "poolings"))
+    return Part(table["group"], descriptors, poolings, derivatives)
 
 
 def _checked(recipe: Recipe) -> Recipe:

@@ -54,9 +54,9 @@ class Plot:
     def drawing(self, content: str, title: str) -> str:
         """The whole as one SVG that says what it is to those who cannot see it."""
         width, height = self.left + self.side + self.margin, self.margin + self.side + self.bottom
-        said = element("title", escape(title)) + content
+        inner = element("title", escape(title)) + content
         box = f"0 0 {width:g} {height:g}"
-        return element("svg", said, class_="chart", viewBox=box, width=f"{width:g}", height=f"{height:g}", role="img")
+        return element("svg", inner, class_="chart", viewBox=box, width=f"{width:g}", height=f"{height:g}", role="img")
 
     def _tick(self, value: float) -> str:
         grid = self.line((value, value), (0, 1), class_="grid") + self.line((0, 1), (value, value), class_="grid")
@@ -126,14 +126,14 @@ def _confusion_row(row: int, counts: np.ndarray, labels: Sequence[str]) -> str:
 def _cell(weight: float, total: float, reference: str, estimated: str, *, is_right: bool) -> str:
     share = weight / total if total else 0.0
     kinds = [name for name, holds in (("right", is_right), ("dark", share > DARK_CELL), ("none", not weight)) if holds]
-    said = f"{reference} taken for {estimated}: {count(weight)} of {count(total)}"
-    return element("td", count(weight), class_=" ".join(kinds) or None, style=f"--share:{share:.3f}", title=said)
+    text = f"{reference} taken for {estimated}: {count(weight)} of {count(total)}"
+    return element("td", count(weight), class_=" ".join(kinds) or None, style=f"--share:{share:.3f}", title=text)
 
 
 def _curve(plot: Plot, curve: Roc, label: str, **attributes: object) -> str:
     corners = curve.corners()
-    said = element("title", escape(f"{label}: {shown(curve.area)}"))
-    return plot.line(corners.false_positive_rates, corners.true_positive_rates, said, **attributes)
+    tooltip = element("title", escape(f"{label}: {shown(curve.area)}"))
+    return plot.line(corners.false_positive_rates, corners.true_positive_rates, tooltip, **attributes)
 
 
 def _legend(curves: Sequence[Roc], labels: Sequence[str], marked: Sequence[int], n_known: int) -> str:
@@ -163,7 +163,7 @@ def _stem(plot: Plot, stated: float, observed: float) -> str:
 
 def _point(plot: Plot, reliability: Reliability, index: int) -> str:
     stated, observed, weight = (each[index] for each in (reliability.stated, reliability.observed, reliability.weights))
-    said = element("title", f"stated {shown(stated)}, came true {shown(observed)}, {count(weight)} examples")
+    tooltip = element("title", f"stated {shown(stated)}, came true {shown(observed)}, {count(weight)} examples")
     return element(
-        "circle", said, cx=plot.x(stated), cy=plot.y(observed), r=3 if plot.side > SMALL.side else 2, class_="point"
+        "circle", tooltip, cx=plot.x(stated), cy=plot.y(observed), r=3 if plot.side > SMALL.side else 2, class_="point"
     )

@@ -84,9 +84,9 @@ def _p(value: float | None) -> str:
 
 def _ranks(ranked: Ranked) -> str:
     caption = f"Mean ranks over {len(ranked.scores)} {'corpora' if ranked.block == 'corpus' else ranked.block + 's'}"
-    said = (
+    text = (
         f"Friedman p {_p(ranked.friedman.p)}, Iman-Davenport p {_p(ranked.iman_davenport.p)}. A bar joins systems "
         f"whose ranks lie closer than the critical difference (Nemenyi, {ranked.alpha:g})."
     )
     chart = figure(caption, critical_difference_chart(ranked))
-    return element("h2", "Ranks") + chart + element("p", escape(said), class_="note")
+    return element("h2", "Ranks") + chart + element("p", escape(text), class_="note")

@@ -39,10 +39,10 @@ def _largest(posteriors: Posteriors, most: int) -> tuple[tuple[str, ...], np.nda
     if len(posteriors.labels) <= most:
         return posteriors.labels, posteriors.P
     mass = posteriors.P.sum(axis=0)
-    kept = np.sort(np.argsort(-mass, kind="stable")[: most - 1])
-    others = 1 - posteriors.P[:, kept].sum(axis=1, keepdims=True)
-    labels = (*(posteriors.labels[index] for index in kept), OTHERS)
-    return labels, np.hstack([posteriors.P[:, kept], np.maximum(others, 0)])
+    largest = np.sort(np.argsort(-mass, kind="stable")[: most - 1])
+    others = 1 - posteriors.P[:, largest].sum(axis=1, keepdims=True)
+    labels = (*(posteriors.labels[index] for index in largest), OTHERS)
+    return labels, np.hstack([posteriors.P[:, largest], np.maximum(others, 0)])
 
 
 def _edges(windows: Sequence[Segment]) -> np.ndarray:

@@ -79,13 +79,13 @@ def summary_table(evaluation: Evaluation) -> str:
 
 def label_table(view: View) -> str:
     """Each label against the rest, with intervals; a rate that had nothing to divide by is marked."""
-    said = view.label_table()
+    rates = view.label_table()
     rows = [
         [row_head(row["label"]), cell(count(row["support"]))]
         + [_rate(view, index, row, name) for name in LABEL_MEASURES]
-        for index, row in enumerate(said)
+        for index, row in enumerate(rates)
     ]
-    note = element("p", f"* {UNDEFINED}", class_="note") if any(row["undefined"] for row in said) else ""
+    note = element("p", f"* {UNDEFINED}", class_="note") if any(row["undefined"] for row in rates) else ""
     return table(["label", "examples", *LABEL_MEASURES.values()], rows, class_="labels") + note
 
 
@@ -130,9 +130,9 @@ def _section(view: View, audio: AudioLink | None) -> str:
 
 
 def _curves(view: View) -> str:
-    said = f"Reliability of the decision, ECE {shown(view.value('calibration_error'))}"
+    caption = f"Reliability of the decision, ECE {shown(view.value('calibration_error'))}"
     return figure("ROC, one vs rest, with areas", roc_chart(view.curves, view.labels)) + figure(
-        said, reliability_chart(view.reliability, said)
+        caption, reliability_chart(view.reliability, caption)
     )
 
 

@@ -38,9 +38,9 @@ def critical_difference_chart(ranked: Ranked) -> str:
         _named(ruler, ranked, index, names_from + ROW * min(place, len(order) - 1 - place), is_left=place < n_left)
         for place, index in enumerate(order)
     ]
-    said = element("title", escape(f"mean ranks, critical difference {ranked.critical_difference:.3f}"))
+    title = element("title", escape(f"mean ranks, critical difference {ranked.critical_difference:.3f}"))
     content = (
-        said + _axis(ruler) + _difference(ruler, ranked.critical_difference) + "".join(lines) + _bars(ruler, ranked)
+        title + _axis(ruler) + _difference(ruler, ranked.critical_difference) + "".join(lines) + _bars(ruler, ranked)
     )
     height = names_from + ROW * n_left
     return element(
@@ -60,18 +60,18 @@ def _axis(ruler: _Ruler) -> str:
 def _difference(ruler: _Ruler, difference: float) -> str:
     """The length that counts, drawn above the ranks; cut at the end of the line where it is longer."""
     end = ruler.x(min(1 + difference, ruler.n_systems))
-    said = f"critical difference {difference:.3f}"
+    text = f"critical difference {difference:.3f}"
     ends = _line(ruler.x(1), 14, ruler.x(1), 22) + (
         _line(end, 14, end, 22) if difference <= ruler.n_systems - 1 else ""
     )
-    return _line(ruler.x(1), 18, end, 18) + ends + element("text", said, x=ruler.x(1), y=10)
+    return _line(ruler.x(1), 18, end, 18) + ends + element("text", text, x=ruler.x(1), y=10)
 
 
 def _named(ruler: _Ruler, ranked: Ranked, index: int, y: float, *, is_left: bool) -> str:
     x, rank = ruler.x(ranked.mean_ranks[index]), f"{ranked.mean_ranks[index]:.2f}"
     edge = ruler.side - 12 if is_left else ruler.width - ruler.side + 12
-    said, anchor = (f"{ranked.names[index]}  {rank}", "end") if is_left else (f"{rank}  {ranked.names[index]}", "start")
-    text = element("text", escape(said), x=edge - 4 if is_left else edge + 4, y=y + 4, text_anchor=anchor)
+    text, anchor = (f"{ranked.names[index]}  {rank}", "end") if is_left else (f"{rank}  {ranked.names[index]}", "start")
+    text = element("text", escape(text), x=edge - 4 if is_left else edge + 4, y=y + 4, text_anchor=anchor)
     return element("polyline", points=f"{x},{AXIS} {x},{y:g} {edge:g},{y:g}", fill="none", class_="rule") + text
 
 

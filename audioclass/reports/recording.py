@@ -99,10 +99,10 @@ def _stage(audio: str | None) -> str:
     """The player and everything that the script draws into."""
     player = element("audio", controls="", preload="metadata", id="player", src=audio) if audio else ""
     buttons = [("zoom-in", "+", "zoom in"), ("zoom-out", "−", "zoom out"), ("fit", "fit", "fit the recording")]
-    drawn = "".join(element("button", text, id=key, title=said, type="button") for key, text, said in buttons)
+    drawn = "".join(element("button", text, id=key, title=hint, type="button") for key, text, hint in buttons)
     tools = element("div", drawn + element("output", "", id="now"), class_="tools")
     canvases = [("wave", "waveform"), ("posteriors", "posteriors over time"), ("strip", "segments")]
-    layers = "".join(element("canvas", "", id=key, aria_label=said, role="img") for key, said in canvases)
+    layers = "".join(element("canvas", "", id=key, aria_label=description, role="img") for key, description in canvases)
     layers += element("div", "", id="segments") + element("canvas", "", id="axis") + element("div", "", id="cursor")
     plots = element("div", layers, id="plots", tabindex="0", role="group", aria_label="timeline")
     legend = element("ul", "", id="legend")
@@ -122,7 +122,7 @@ def _summary(rows: Sequence[ResultRow], duration: float) -> str:
 
 
 def _help() -> str:
-    keys = " ".join(f"{element('kbd', key)} {escape(said)}" for key, said in KEYS)
+    keys = " ".join(f"{element('kbd', key)} {escape(meaning)}" for key, meaning in KEYS)
     return element("footer", element("p", keys))
 
 
