@@ -333,7 +333,7 @@ class Criterion(Named, Protocol):
     better: ClassVar[Literal["lower", "higher"]]
 
     def value(self, case: SelectionProblem) -> float:
-        """The number; NaN where the case cannot be judged."""
+        """The number; NaN where the problem cannot be evaluated."""
 
 
 @runtime_checkable
@@ -460,7 +460,7 @@ class StatesGenerality(Protocol):
 
 @runtime_checkable
 class UsesFormats(Protocol):
-    """A corpus reader of label files: whoever makes it hands it the formats on offer that read."""
+    """A corpus reader of label files: whoever makes it hands it the formats that read."""
 
     def with_formats(self, formats: Sequence[LabelFormat]) -> CorpusReader:
         """The same reader, reading these."""

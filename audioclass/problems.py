@@ -192,7 +192,7 @@ Point = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Objective:
-    """What a search makes as small as it can; NaN means that the point cannot be judged and is skipped."""
+    """What a search makes as small as it can; NaN means that the point cannot be evaluated and is skipped."""
 
     value: Callable[[Point], float]
     gradient: Callable[[Point], Mapping[str, float]] | None = None

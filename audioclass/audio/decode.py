@@ -157,7 +157,7 @@ def _file_sound(path: Path, stack: ExitStack) -> Sound:
     file = stack.enter_context(path.open("rb", buffering=0))
     head = file.read(HEAD)
     if not head:
-        raise Unreadable("is empty, must hold audio")
+        raise Unreadable("the file is empty")
     file.seek(0)
     if sound := libsndfile_sound(file, stack):
         return sound

@@ -57,7 +57,9 @@ def evaluate(
     ] = None,
     max_ece: Annotated[
         float | None,
-        typer.Option("--max-ece", min=0, max=1, help="Fail above this calibration error.", show_default=False),
+        typer.Option(
+            "--max-ece", min=0, max=1, help="Fail above this expected calibration error (ECE).", show_default=False
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -209,4 +211,4 @@ def _gate(evaluation: Evaluation, min_accuracy: float | None, max_ece: float | N
     if min_accuracy is not None and accuracy < min_accuracy:
         raise GateError(f"accuracy {accuracy:.4f} is below {min_accuracy:g}")
     if max_ece is not None and error > max_ece:
-        raise GateError(f"calibration error {error:.4f} is above {max_ece:g}")
+        raise GateError(f"expected calibration error {error:.4f} is above {max_ece:g}")

@@ -100,7 +100,7 @@ def _axis(end: float, width: int) -> Text:
 
 
 def _legend(rows: Sequence[ResultRow], names: Sequence[str], width: int) -> list[Text]:
-    """Each label that occurs with its filling, its time in all and its share of it, the longest first."""
+    """Each label that occurs with its filling, its total time and its share of it, the longest first."""
     seconds: dict[str, float] = {}
     for row in rows:
         seconds[row.label] = seconds.get(row.label, 0.0) + row.end - row.start

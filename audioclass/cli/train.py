@@ -23,7 +23,7 @@ EXAMPLES = screen.examples(
     "audioclass train corpus/ --taxonomy tree.toml --config choices.toml",
     "audioclass train more/ --update birds.audioclass -o birds2.audioclass",
 )
-MEASURES = ("accuracy", "log_loss", "calibration_error")
+MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss", "calibration_error": "ECE"}
 OWN_METHOD = "cannot be given with --update: a model is added to by its own method"
 
 
@@ -104,7 +104,7 @@ def _show(trained: Trained) -> None:
         if evaluation is not None
         for view in different_views(evaluation)
     ]
-    screen.table(("out of fold", *(key.replace("_", " ") for key in MEASURES)), rows)
+    screen.table(("out of fold", *MEASURES.values()), rows)
 
 
 def _show_nodes(trained: Trained) -> None:

@@ -1,4 +1,4 @@
-"""Recordings with their labels in a file beside them, in any format on offer that reads.
+"""Recordings with their labels in a file beside them, in any format that reads.
 
 A label file belongs to the recording whose name it begins with: `a.wav` has `a.TextGrid`, `a.txt` or
 `a.Table.1.selections.txt`. Where a file names recordings itself (RTTM, `Begin File` of Raven, `file` of CSV), its

@@ -18,7 +18,7 @@ Fit = Callable[[Task], Machine]
 
 @dataclass(frozen=True, eq=False)
 class SelectionProblem:
-    """What a criterion judges: a Gram matrix, y in ±1, C, and ∂K/∂θ for each kernel parameter θ.
+    """What a criterion evaluates: a Gram matrix, y in ±1, C, and ∂K/∂θ for each kernel parameter θ.
 
     `parameters` are the kernel's own; `weights` multiply C (default: one), `groups` are codes of what is held out
     together (default: each example by itself) and `folds` the fold of each example. `svm` and `l2_svm` fit the machines
@@ -50,7 +50,7 @@ class SelectionProblem:
                 object.__setattr__(self, name, default(n))
 
     def against(self, y: np.ndarray, folds: np.ndarray | None = None) -> SelectionProblem:
-        """The same examples and kernel judged for another dichotomy; what does not depend on y is shared."""
+        """The same examples and kernel for another dichotomy; what does not depend on y is shared."""
         other = replace(self, y=y, folds=folds)
         object.__setattr__(other, "_kept", self._kept)
         return other

@@ -58,7 +58,7 @@ def bootstrap(
     """Percentile interval of each measure; `measures` gives their values for a multiplicity of each example.
 
     Drawings in which a measure is NaN do not count for it. With a single group nothing is known. What small samples
-    inflate, as they do a calibration error, every drawing inflates once more: such an interval leans upwards.
+    inflate, as they do a calibration error, every resample inflates once more: such an interval leans upwards.
     """
     resampling = resampling or Resampling()
     rng = np.random.default_rng(resampling.seed)

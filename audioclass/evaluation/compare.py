@@ -66,7 +66,7 @@ class _Contest:
         return contest
 
     @cached_property
-    def judges(self) -> dict[str, Measures]:
+    def measures_of(self) -> dict[str, Measures]:
         """What gives the measure compared by, for any multiplicities of the predictions, of each system."""
         return {name: summary_measures(each, only={self.measure}) for name, each in self.predictions.items()}
 
@@ -76,7 +76,7 @@ class _Contest:
 
     def scores(self) -> np.ndarray:
         """The measure compared by, (n_folds, n_systems)."""
-        columns = self.judges.values()
+        columns = self.measures_of.values()
         return np.array(
             [[each(self.folds == fold)[self.measure] for each in columns] for fold in np.unique(self.folds)]
         )
@@ -100,7 +100,7 @@ class _Contest:
 
     def _differences(self, multiplicities: np.ndarray) -> dict[tuple[str, str], float]:
         """First minus second of each pair; one drawing serves all systems."""
-        values = {name: each(multiplicities)[self.measure] for name, each in self.judges.items()}
+        values = {name: each(multiplicities)[self.measure] for name, each in self.measures_of.items()}
         return {(one, other): values[one] - values[other] for one, other in combinations(values, 2)}
 
     def _tests(self, one: str, other: str, differences: np.ndarray) -> dict[str, Verdict]:

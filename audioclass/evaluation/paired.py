@@ -61,7 +61,7 @@ def corrected_t(differences: np.ndarray, test_over_train: float) -> Verdict:
 def wilcoxon(differences: np.ndarray) -> Verdict:
     """Signed ranks of the differences over several corpora; zeros are dropped, equals share their rank.
 
-    All signs are tried up to 20 pairs; beyond that a normal law with a correction for ties predictions.
+    All signs are tried up to 20 pairs; beyond that a normal approximation with a correction for ties.
     """
     d = _differences(differences, least=1)
     d = d[d != 0]
@@ -71,8 +71,8 @@ def wilcoxon(differences: np.ndarray) -> Verdict:
     statistic = float(min(ranks[d > 0].sum(), ranks[d < 0].sum()))
     if len(d) <= ENUMERATED:
         return Verdict("Wilcoxon, exact", statistic, min(1.0, 2 * _share_at_most(ranks, statistic)))
-    judged = stats.wilcoxon(d, method="asymptotic", correction=False)
-    return Verdict("Wilcoxon, normal", float(judged.statistic), float(judged.pvalue))
+    test = stats.wilcoxon(d, method="asymptotic", correction=False)
+    return Verdict("Wilcoxon, normal", float(test.statistic), float(test.pvalue))
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:

@@ -139,7 +139,7 @@ def view_of(
 def _measures(
     predictions: Predictions, paths: Sequence[Sequence[str]], resampling: Resampling
 ) -> tuple[dict[str, Measure], dict[tuple[str, int], Interval]]:
-    """The measures of all labels together, and the intervals of each label, from the same drawings."""
+    """The measures of all labels together, and the intervals of each label, from the same resamples."""
     drawn = _drawn(predictions, paths)
     intervals, values = bootstrap(drawn, predictions.groups, resampling), drawn(np.ones(len(predictions)))
     # Too slow to draw again and again.

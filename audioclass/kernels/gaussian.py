@@ -39,7 +39,7 @@ class Gaussian:
 
 @component
 class UnscaledGaussian:
-    """Similarity that fades over a distance of about `sigma` in all."""
+    """Similarity that fades over a distance of about `sigma` over all features."""
 
     name: ClassVar[str] = "gaussian_unscaled"
     statistic: ClassVar[str] = "squared_distance"

@@ -35,7 +35,7 @@ class LBFGS:
 
         worst = walk.value(start)
 
-        def judged(at: np.ndarray) -> tuple[float, np.ndarray]:
+        def evaluated(at: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal worst
             value = walk.value(at)
             if not math.isfinite(value):
@@ -44,7 +44,7 @@ class LBFGS:
             return value, walk.gradient(at)
 
         result = minimize(
-            judged,
+            evaluated,
             start,
             jac=True,
             method="L-BFGS-B",

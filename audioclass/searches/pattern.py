@@ -24,7 +24,7 @@ class Pattern:
     tolerance: float = parameter(0.03, above=0.0, high=1.0, scale="log", help="step at which it ends")
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
-        """2 n_axes values a round; none is judged twice."""
+        """2 n_axes values a round; none is evaluated twice."""
         walk = Walk(space, objective)
         for at in walk.starts(self.starts, rng):
             self._descend(walk, at)

@@ -1,4 +1,4 @@
-"""A walk through a space in fractions of its axes, 0 to 1: every point is judged once, and the trace is kept."""
+"""A walk through a space in fractions of its axes, 0 to 1: every point is evaluated once, and the trace is kept."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from audioclass.problems import Axis, Found, Objective, Point, Space, Trial
 
-ATTEMPTS = 20  # random points to find one that can be judged, for each start
+ATTEMPTS = 20  # random points to find one that can be evaluated, for each start
 
 
 class Walk:
-    """Judges points of a space and remembers them; a point that cannot be judged counts as infinitely bad."""
+    """Evaluates points of a space and remembers them; a point that cannot be evaluated counts as infinitely bad."""
 
     def __init__(self, space: Space, objective: Objective, needs_gradient: bool = False) -> None:
         if not space:
@@ -51,7 +51,7 @@ class Walk:
         return np.asarray(np.nan_to_num(np.array(gradient), nan=0.0, posinf=0.0, neginf=0.0))
 
     def starts(self, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Where the axes begin and random points, `count` in all, that can be judged; fewer where few can."""
+        """Where the axes begin and random points, `count` in all, that can be evaluated; fewer where few can."""
         points: list[np.ndarray] = []
         first = np.array([0.5 if axis.start is None else axis.fraction(axis.start) for axis in self.space])
         for at in [first, *rng.random((ATTEMPTS * count, len(self.space)))]:
@@ -61,10 +61,10 @@ class Walk:
 
     def found(self, converged: bool = True) -> Found:
         """The best of the trace, the first of equals."""
-        judged = [trial for trial in self._trace if not math.isnan(trial.value)]
-        if not judged:
-            raise ValueError("no point of the space can be judged: every value is NaN")
-        best = min(judged, key=lambda trial: trial.value)
+        evaluated = [trial for trial in self._trace if not math.isnan(trial.value)]
+        if not evaluated:
+            raise ValueError("no point of the space can be evaluated: every value is NaN")
+        best = min(evaluated, key=lambda trial: trial.value)
         return Found(best.point, best.value, tuple(self._trace), converged)
 
 

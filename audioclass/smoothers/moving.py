@@ -21,7 +21,7 @@ class MovingAverage:
 
     name: ClassVar[str] = "moving_average"
 
-    width: int = parameter(5, low=1, high=WIDEST, search=(1, 50), help="windows in all; if even, one more before")
+    width: int = parameter(5, low=1, high=WIDEST, search=(1, 50), help="windows; if even, one more before")
 
     @property
     def look_ahead(self) -> int:
@@ -46,7 +46,7 @@ class Median:
 
     name: ClassVar[str] = "median"
 
-    width: int = parameter(5, low=1, high=WIDEST, search=(1, 50), help="windows in all; if even, one more before")
+    width: int = parameter(5, low=1, high=WIDEST, search=(1, 50), help="windows; if even, one more before")
 
     @property
     def look_ahead(self) -> int:

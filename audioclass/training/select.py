@@ -39,7 +39,7 @@ def select(
 ) -> list[Selected]:
     """One choice for each dichotomy, wherever the work is done; without a criterion the first kernel and C as given.
 
-    The kernels compete, each from the parameters it has; one that cannot be judged is noted and passed over. Where none
+    The kernels compete, each from the parameters it has; one that cannot be evaluated is noted and passed over. Where none
     can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each kernel, or
     fixed; a criterion that does not depend on C gets Joachims' value in the place of a search. Dichotomies over the
     same rows share one choice where the configuration says so, and then one factorisation trains them all.
@@ -178,7 +178,7 @@ class _Competition:
     shared: _SharedStatistics
 
     def __call__(self, subsample: Subsample) -> Selected:
-        """The choice, with notes of kernels that could not be judged."""
+        """The choice, with notes of kernels that could not be evaluated."""
         sample = SelectionSample(
             X=np.asarray(self.examples.statistics.X[subsample.rows], np.float64),
             Y=subsample.Y,
@@ -203,7 +203,7 @@ class _Competition:
                 notes.append(f"{kernel.name}: {objective.failure or error}")
         note = "; ".join(notes)
         if not candidates:
-            as_given = f"nothing could be judged, taken as given: {note}"
+            as_given = f"nothing could be evaluated, taken as given: {note}"
             return Selected(self.config.kernels[0], self.config.C, note=as_given)
         sign = 1 if self.criterion.better == "lower" else -1
         best = min(candidates, key=lambda candidate: sign * candidate.value)
@@ -211,7 +211,7 @@ class _Competition:
         return self._thinned(sample, self._weighed(sample, best))
 
     def _searched(self, objective: CriterionObjective) -> Selected:
-        """The best parameters and C of one kernel; a ValueError where nothing can be judged."""
+        """The best parameters and C of one kernel; a ValueError where nothing can be evaluated."""
         if objective.climbs and not isinstance(self.criterion, HasGradient):
             raise ValueError(f"{self.criterion.name} has no derivatives, which search {self.search.name} needs")
         axes, note = objective.axes(_climbable(objective.kernel) if objective.climbs else None), ""
@@ -251,7 +251,7 @@ class _Competition:
             axes = objective.axes()
             if C_AXIS in chosen.trace[0].point:
                 axes.append(axis_of(C_AXIS, self.config.c_range, "log", chosen.C))
-            with contextlib.suppress(ValueError):  # nothing on these features can be judged
+            with contextlib.suppress(ValueError):  # nothing on these features can be evaluated
                 chosen = _better(chosen, objective, search.search(axes, objective.objective, self._rng()))
         return chosen
 

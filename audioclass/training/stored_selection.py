@@ -20,9 +20,9 @@ MEMBER = "selected"
 
 @dataclass(frozen=True)
 class Selected:
-    """The kernel and C of a dichotomy, every point that was looked at, and what could not be judged.
+    """The kernel and C of a dichotomy, every point that was looked at, and what could not be evaluated.
 
-    `value` is the criterion's own at the choice, NaN where nothing was judged; the points of `trace` name the
+    `value` is the criterion's own at the choice, NaN where nothing was evaluated; the points of `trace` name the
     parameters, C where it was searched, and hold the criterion's values as it states them.
     """
 

@@ -124,7 +124,7 @@ def test_a_device_is_reported():
 @pytest.mark.parametrize("opened", [Path, io.BytesIO], ids=["file", "pipe"])
 def test_nothing_at_all_is_reported(tmp_path, opened):
     (tmp_path / "a.wav").touch()
-    with pytest.raises(AudioFileError, match="(a.wav|the stream): is empty, must hold audio"):
+    with pytest.raises(AudioFileError, match="(a.wav|the stream): the file is empty"):
         open_audio(tmp_path / "a.wav" if opened is Path else io.BytesIO())
 
 

@@ -26,7 +26,7 @@ def test_a_model_is_written_with_its_tree_and_report(train, tmp_path, capsys):
     lines = captured.out.splitlines()
     assert lines[0] == "group 1"
     assert sum("log-loss" in line and "gaussian_unscaled sigma=1 C=10" in line for line in lines) >= 3
-    assert "out of fold\taccuracy\tlog loss\tcalibration error" in lines
+    assert "out of fold\taccuracy\tlog-loss\tECE" in lines
     assert [line.split("\t")[0] for line in lines[-4:]] == [
         "held out by group, per recording",
         "held out by group, per window",

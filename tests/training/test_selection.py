@@ -122,7 +122,7 @@ def test_a_kernel_that_cannot_be_judged_is_noted_and_passed_over():
 def test_where_nothing_can_be_judged_the_kernel_is_taken_as_given():
     found = choose(kernels=(Polynomial(),), criterion=Whimsical(), C=3.0, c_rule="fixed")[0]
     assert (found.kernel, found.C) == (Polynomial(), 3.0)
-    assert found.note == "nothing could be judged, taken as given: polynomial: no polynomials, please"
+    assert found.note == "nothing could be evaluated, taken as given: polynomial: no polynomials, please"
     assert math.isnan(found.value)
 
 
