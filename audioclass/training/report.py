@@ -13,8 +13,6 @@ from audioclass.problems import Machine
 from audioclass.training.assemble import Training
 from audioclass.training.dichotomies import TrainedDichotomy
 
-LEAST = 1e-15  # a probability below this counts as this in a logarithm
-
 
 def machine_report(training: Training, y: np.ndarray) -> list[dict[str, Any]]:
     """For each dichotomy its sides, kernel, C, numbers of examples and support vectors, and calibrated log-loss."""
