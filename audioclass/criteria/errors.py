@@ -52,7 +52,7 @@ class ExactLeaveOneOut:
 
 def _folds(case: SelectionProblem) -> np.ndarray:
     if case.folds is None:
-        raise ValueError("the criterion needs folds, the case was given none")
+        raise ValueError("the criterion needs folds, the problem was given none")
     return case.folds
 
 

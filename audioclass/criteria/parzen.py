@@ -17,11 +17,6 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 
 
-def parzen_scores(K: np.ndarray, y: np.ndarray, sigma: float, dimension: int = 1) -> np.ndarray:
-    """y_j [f(x_j|+) − f(x_j|−)] of each example: low ones lie among the other side."""
-    return y * (K @ _shares(y)) / _window(sigma, dimension)
-
-
 class _ParzenSeparability:
     """P and its derivatives; by sigma the window moves too."""
 

@@ -10,6 +10,7 @@ from audioclass.kernels.linear import Linear
 from audioclass.laboratory.ledger import Ledger
 from audioclass.laboratory.surfaces import RESOLUTION, checkerboard, curve, surfaces
 from audioclass.laboratory.sweeps import Sides, sweep_error_factor, sweep_sigma
+from audioclass.training.objective import joachims_error_factor
 
 
 def quiet(_):
