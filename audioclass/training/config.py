@@ -39,8 +39,8 @@ def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word th
 class TrainingConfig:
     """Components and numbers of a training.
 
-    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer
-    of dichotomies that are too large for `trainer`. `chosen` names the fields that somebody stated.
+    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer of
+    dichotomies that are too large for `trainer`. `chosen` names the fields that somebody stated.
     """
 
     strategy: Strategy | DirectStrategy = _slot("strategy", "hybrid_dendrogram", "how labels are told apart")

@@ -23,7 +23,7 @@ PLAIN = {AlignmentC: Alignment, WeightedAlignmentC: WeightedAlignment, CentredAl
 def case(n=20, seed=0, C=2.0, share=0.4, sigma=1.0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
-    y = np.where(np.arange(n) < max(1, share * n), 1, -1)
+    y = np.where(np.arange(n) < np.clip(share * n, 1, n - 1), 1, -1)
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
     return SelectionProblem(K, y, C, gradients=gradients)
 

@@ -279,8 +279,8 @@ def test_other_labels_are_refused(trained):
 
 
 def test_a_strategy_without_a_tree_is_refused(trained):
-    examples, method, *_ = trained
-    training = train_classifier(examples, FIVE.labels, replace(method, strategy=OneVsOne()))
+    examples, config, *_ = trained
+    training = train_classifier(examples, FIVE.labels, replace(config, strategy=OneVsOne()), make_run())
     with pytest.raises(UsageError, match="strategy 'one_vs_one' has no tree"):
         written_tree(training, examples.y)
 
