@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.problems import Machine, Task
@@ -30,7 +30,7 @@ class LeastSquares:
     """
 
     name: ClassVar[str] = "least_squares"
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
 
     def fit(self, task: Task) -> Machine:
         """Every example of weight above 0 supports it."""
@@ -52,7 +52,7 @@ class LeastSquares:
         L = _factor(task, rows)
         root = solve_triangular(L, np.eye(len(L)), lower=True, trans="T", check_finite=False)
         machine = Machine(rows, *solve_with_bias(_product(root), targets[rows]))
-        return machine, _held_out(root, machine, targets, members, task.K)
+        return machine, _held_out(root, machine, targets, members, np.asarray(task.K))  # `_factor` wants K
 
 
 def _factor(task: Task, rows: np.ndarray) -> np.ndarray:
@@ -66,7 +66,7 @@ def _product(root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _held_out(
-    root: np.ndarray, machine: Machine, Y: np.ndarray, members: list[np.ndarray], K: np.ndarray | None = None
+    root: np.ndarray, machine: Machine, Y: np.ndarray, members: list[np.ndarray], K: np.ndarray
 ) -> np.ndarray:
     """Scores of each group without it; `root` belongs to the fitted rows, which all support the machine, Y to all.
 
