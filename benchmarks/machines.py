@@ -35,7 +35,6 @@ from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.run import Run
 from audioclass.strategies.one_vs_one import OneVsOne
-from audioclass.strategies.temperature import log_loss
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
 from audioclass.training.examples import Examples

@@ -37,10 +37,10 @@ from audioclass.criteria.problem import SelectionProblem
 from audioclass.engine import load_recipe
 from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.statistics import mean_squared_distance, pairwise, squared_distance
+from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.run import Run
-from audioclass.strategies.temperature import log_loss
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
 from audioclass.training.assemble import assemble

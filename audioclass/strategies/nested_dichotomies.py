@@ -41,7 +41,7 @@ class NestedDichotomies:
         """The mean over trees of posteriors by successive weighting."""
         node_scores = NodeScores(plan, probabilities, scores)
         drawn = map(Branch.of_plain, plan.structure["trees"])
-        P = [weigh_down(tree, lambda node: BINARY.shares(node, answers, 1.0), len(probabilities)) for tree in drawn]
+        P = [weigh_down(tree, lambda node: BINARY.shares(node, node_scores, 1.0), len(probabilities)) for tree in drawn]
         return np.asarray(np.mean(P, axis=0))
 
 

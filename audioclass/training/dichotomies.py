@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audioclass.contracts import Fitted, Kernel, Strategy, Trainer
+from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy
 from audioclass.run import Run
-from audioclass.threads import one_thread
+from audioclass.storage import Store
 from audioclass.training.config import HeldOutMethod, TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples
 from audioclass.training.held_out import scoring_for
 from audioclass.training.problem import AnyMachine, DichotomyProblem
 from audioclass.training.statistics import PairwiseStatistics
-from audioclass.training.store import Store
 
 
 @dataclass(frozen=True, eq=False)

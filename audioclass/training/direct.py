@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from audioclass.contracts import DirectStrategy, FitsDirectCombination, Fitted, Kernel, Strategy
+from audioclass.numerics import one_thread
 from audioclass.run import Run
-from audioclass.threads import one_thread
+from audioclass.storage import Store
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples
 from audioclass.training.held_out import scoring_for
 from audioclass.training.problem import AnyMachine, LabelsProblem
-from audioclass.training.store import Store
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,12 @@ from typing import Protocol
 import numpy as np
 
 from audioclass.run import Run
+from audioclass.storage import Store, computed
 from audioclass.training.examples import Examples, digest_of
 from audioclass.training.held_out import ClosedForm, Folds, HeldOutScoring, InSample
 from audioclass.training.parallel import map_on_one_thread
 from audioclass.training.problem import AnyMachine, DichotomyProblem, Problem
 from audioclass.training.results import FitResult, arrays_of, results_of
-from audioclass.training.store import Store, computed
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from audioclass.run import Run
+from audioclass.storage import Store
 from audioclass.training.assemble import Training, assemble
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
 from audioclass.training.direct import direct_strategy, train_direct
 from audioclass.training.examples import Examples
-from audioclass.training.store import Store
 
 
 def random_split_posteriors(

@@ -11,17 +11,17 @@ import numpy as np
 
 from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search
 from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise, statistic_of
+from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy, Found, Trial
 from audioclass.run import Run
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
-from audioclass.threads import one_thread
+from audioclass.storage import Store
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples, digest_of, spread_rows
 from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample, axis_of
 from audioclass.training.parallel import map_on_one_thread
 from audioclass.training.refinement import GroupWeightObjective, as_unscaled, thin_features
-from audioclass.training.store import Store
 from audioclass.training.stored_selection import Selected, restored
 
 SHARED_ROWS = 4000  # rows up to which one statistic is computed for all dichotomies

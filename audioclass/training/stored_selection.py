@@ -13,7 +13,7 @@ import numpy as np
 from audioclass.contracts import Kernel
 from audioclass.parameters import make, parameter_values
 from audioclass.problems import Trial
-from audioclass.training.store import Store
+from audioclass.storage import Store
 
 MEMBER = "selected"
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audioclass.contracts import Kernel, PlansRounds
+from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy, Geometry, Plan, Round
 from audioclass.run import Run
+from audioclass.storage import Store
 from audioclass.taxonomy import Taxonomy
-from audioclass.threads import one_thread
 from audioclass.training.assemble import Training, assemble, assemble_direct, held_out_answers
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, planning_strategy, train_dichotomies
@@ -19,7 +20,6 @@ from audioclass.training.direct import direct_strategy, train_direct
 from audioclass.training.examples import Examples, spread_rows
 from audioclass.training.rounds import MOST_ROUNDS, check_round
 from audioclass.training.select import stored_selection
-from audioclass.training.store import Store
 from audioclass.training.stored_selection import Selected
 
 GEOMETRY_ROWS = 3000  # of the examples, spread over the labels: their centres need no more

@@ -40,7 +40,6 @@ from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.run import Run
-from audioclass.strategies.temperature import log_loss
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.train import train_classifier

@@ -12,6 +12,7 @@ from audioclass.parameters import component
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy, FeatureMachine, Task
 from audioclass.run import silent
+from audioclass.storage import Store
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
 from audioclass.training.dichotomies import train_dichotomies, trainer_for

@@ -12,13 +12,13 @@ from audioclass.contracts import HoldsOutOfBag
 from audioclass.kernels.linear import Linear
 from audioclass.parameters import component
 from audioclass.problems import FeatureMachine, Machine
+from audioclass.storage import Store
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
 from audioclass.training.direct import train_direct
 from audioclass.training.examples import Examples
 from audioclass.training.folds import grouped_folds
 from audioclass.training.random_split import random_split_posteriors
-from audioclass.training.store import Store
 from audioclass.training.train import train_classifier
 
 X, Y = blobs(3, n_each=10, spread=1.0)

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audioclass.problems import FeatureMachine, Machine
+from audioclass.storage import Store
 from audioclass.training.results import FitResult, arrays_of, results_of
-from audioclass.training.store import Store
 
 SCORES = st.none() | st.lists(st.floats(), min_size=1, max_size=4).map(np.array)
 

@@ -15,6 +15,7 @@ from audioclass.parameters import component
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy, Plan, Round
 from audioclass.searches.grid import Grid
+from audioclass.storage import Store
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing import check_strategy
 from audioclass.testing.blobs import blobs
@@ -22,7 +23,6 @@ from audioclass.trainers.least_squares import LeastSquares
 from audioclass.training.examples import Examples
 from audioclass.training.random_split import random_split_posteriors
 from audioclass.training.report import machine_report
-from audioclass.training.store import Store
 from audioclass.training.train import train_classifier
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "small.audioclass"

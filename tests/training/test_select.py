@@ -19,11 +19,11 @@ from audioclass.searches.gradient import Gradient
 from audioclass.searches.grid import Grid
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
+from audioclass.storage import Store
 from audioclass.training.examples import Examples
 from audioclass.training.objective import CriterionObjective, SelectionSample, joachims_error_factor
 from audioclass.training.refinement import GroupWeightObjective, thin_features
 from audioclass.training.select import select, stored_selection
-from audioclass.training.store import Store
 from audioclass.training.stored_selection import Selected
 
 ONE_VS_REST = [Dichotomy((0,), (1, 2)), Dichotomy((1,), (0, 2)), Dichotomy((2,), (0, 1))]

@@ -5,7 +5,7 @@ from audioclass.training.selection import Selected
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.linear import Linear
 from audioclass.problems import Trial
-from audioclass.training.store import Store
+from audioclass.storage import Store
 from audioclass.training.stored_selection import Selected, restored
 
 CHOSEN = [

@@ -9,10 +9,10 @@ from audioclass.criteria.held_out import LeaveGroupOutLogLoss
 from audioclass.parameters import make, parse_assignments
 from audioclass.plugins.manager import plugin_manager
 from audioclass.searches.grid import Grid
+from audioclass.storage import Store
 from audioclass.testing.blobs import blobs
 from audioclass.training.examples import Examples
 from audioclass.training.random_split import random_split_posteriors
-from audioclass.training.store import Store
 from audioclass.training.train import geometry_of, plan_of, train_classifier
 
 MANAGER = plugin_manager(installed=False)
