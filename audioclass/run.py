@@ -113,9 +113,7 @@ class _Numbered:
         return numbered[0], self.work(numbered[1])
 
 
-def _one_by_one(
-    work: Callable[[Item], Done], items: Sequence[Item], crashed: Callable[[Item], Done]
-) -> Iterator[Done]:
+def _one_by_one(work: Callable[[Item], Done], items: Sequence[Item], crashed: Callable[[Item], Done]) -> Iterator[Done]:
     for item in items:
         try:
             with ProcessPoolExecutor(1) as pool:

@@ -24,8 +24,6 @@ from pathlib import Path
 
 import bench
 import numpy as np
-from audioclass.training.error_factor import joachims_error_factor
-from audioclass.training.selection import Selected, Selection, select
 from machines import split_of
 from recipes import features_of
 from sklearn.model_selection import GridSearchCV

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from audioclass.numerics import logistic_loss, platt_targets
+from audioclass.numerics import logistic_loss
 
 MOST_STEPS = 100
 

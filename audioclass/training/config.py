@@ -39,8 +39,9 @@ def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word th
 class TrainingConfig:
     """Components and numbers of a training.
 
-    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer of
-    dichotomies that are too large for `trainer`. `chosen` names the fields that somebody stated.
+    `kernels` compete under the `criterion`; without one the first is taken as it is, with `C`. `large` is the trainer
+    of dichotomies that are too large for `trainer`. `recipe`, `window`, `hop` and `taxonomy` say how a corpus becomes
+    features and groups of labels; who brings features of his own has no recipe. `chosen` names what somebody stated.
     """
 
     strategy: Strategy | DirectStrategy = _slot("strategy", "hybrid_dendrogram", "how labels are told apart")

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from audioclass.training.error_factor import joachims_error_factor
 
 from audioclass.criteria.alignment import AlignmentC
 from audioclass.criteria.errors import ExactLeaveOneOut

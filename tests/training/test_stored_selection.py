@@ -1,7 +1,5 @@
 import math
 
-from audioclass.training.selection import Selected
-
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.linear import Linear
 from audioclass.problems import Trial

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from audioclass.training.selection import Selection, select
 from audioclass_hsic import HSIC, register_criteria
 
 from audioclass.calibrators.platt import Platt
