@@ -134,7 +134,7 @@ class StatisticKernel(Named, Protocol):
 
     @property
     def statistic(self) -> str | Callable[[np.ndarray, np.ndarray], np.ndarray]:
-        """Which statistic."""
+        """The name of a shared statistic, or a function of its own."""
 
     def of(self, S: np.ndarray) -> np.ndarray:
         """The Gram matrix from the statistic, entry by entry."""

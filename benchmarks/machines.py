@@ -33,14 +33,17 @@ from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
+from audioclass.run import Run
 from audioclass.strategies.one_vs_one import OneVsOne
+from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.examples import Examples
 
 GAMMA, C = 0.5, 10.0
 KERNEL = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)
 DEFAULT = Choices()
 MANAGER = plugin_manager(installed=False)
+RUN = Run(MANAGER)
 
 
 @dataclass(frozen=True)
@@ -54,20 +57,30 @@ class Split:
     new_y: np.ndarray
 
 
+def configured(trainer: str, **fields) -> TrainingConfig:
+    """One-vs-one machines of a trainer."""
+    return TrainingConfig(
+        strategy=OneVsOne(),
+        kernels=(KERNEL,),
+        trainer=MANAGER.make("trainer", trainer),
+        calibrator=MANAGER.make("calibrator", "platt"),
+        **fields,
+    )
+
+
 class Ours:
     """One-vs-one machines with calibrated probabilities, coupled."""
 
     def __init__(self, trainer: str = "svm", held_out: str = "auto", large: str | None = None) -> None:
         many = None if large is None else MANAGER.make("trainer", large)
-        calibrator = MANAGER.make("calibrator", "platt")
-        self.components = FitOptions(MANAGER.make("trainer", trainer), calibrator, held_out=held_out, large=many)
+        self.config = configured(trainer, held_out=held_out, large=many)
 
     def fit(self, split: Split) -> "Ours":
         n_labels = int(split.y.max()) + 1
         self.plan = OneVsOne().plan(list(map(str, range(n_labels))), None, None, None)
         n = len(self.plan.dichotomies)
         examples = Examples.of(split.X, split.y, groups=split.groups)
-        trained = train_dichotomies(self.plan.dichotomies, examples, [KERNEL] * n, [C] * n, self.components)
+        trained = train_dichotomies(self.plan.dichotomies, examples, [KERNEL] * n, [C] * n, self.config, RUN)
         self.calibrations = [result.calibration for result in trained]
         self.bank = Bank.of(split.X, [result.machine for result in trained], [KERNEL] * n).astype(np.float32)
         return self
@@ -225,8 +238,8 @@ def nystroem(X: np.ndarray, y: np.ndarray, folds: np.ndarray, sizes: tuple[int, 
 
 
 def _side_machine(examples: Examples, name: str):
-    components = FitOptions(MANAGER.make("trainer", name), MANAGER.make("calibrator", "platt"), n_folds=2)
-    [trained] = train_dichotomies([Dichotomy((0,), (1,))], examples, [KERNEL], [C], components)
+    config = configured(name, folds=2)
+    [trained] = train_dichotomies([Dichotomy((0,), (1,))], examples, [KERNEL], [C], config, RUN)
     return trained.machine
 
 

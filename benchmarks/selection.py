@@ -20,34 +20,39 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 import csv
 import gzip
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import bench
 import numpy as np
-from audioclass.training.error_factor import joachims_error_factor
-from audioclass.training.selection import Selected, Selection, select
 from machines import split_of
 from recipes import features_of
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from audioclass.classifier.normalisation import Standardisation
+from audioclass.contracts import Kernel
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.engine import load_recipe
 from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
-from audioclass.kernels.statistics import squared_distance
+from audioclass.kernels.statistics import mean_squared_distance, pairwise, squared_distance
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
+from audioclass.run import Run
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
+from audioclass.training.assemble import assemble
+from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.examples import Examples
 from audioclass.training.folds import fold_count, grouped_folds
-from audioclass.training.train import Method, assemble, plan_of
+from audioclass.training.objective import joachims_error_factor
+from audioclass.training.select import select
+from audioclass.training.stored_selection import Selected
+from audioclass.training.train import plan_of
 
 MANAGER = plugin_manager(installed=False)
+RUN = Run(MANAGER)
 SIGMAS = np.geomspace(0.1, 20, 25)
 CRITERIA = (
     "exact_leave_one_out", "k_fold_error", "xi_alpha", "support_vectors", "span", "smoothed_span", "radius_margin",
@@ -99,7 +104,8 @@ def esc10_pair(data: Path) -> tuple[np.ndarray, np.ndarray]:
 def case_of(X: np.ndarray, y: np.ndarray, S: np.ndarray, sigma: float, rule: str | float, folds) -> SelectionProblem:
     kernel = Gaussian(sigma)
     C = joachims_error_factor(kernel, X) if rule == "joachims" else float(rule)
-    return SelectionProblem(kernel.of(S), y, C, {}, {"sigma": sigma}, folds=folds, svm=SVM().fit, l2_svm=L2SVM().fit)
+    numbers = {"sigma": sigma}
+    return SelectionProblem(kernel.of(S), y, C, parameters=numbers, folds=folds, svm=SVM().fit, l2_svm=L2SVM().fit)
 
 
 def honest_error(X: np.ndarray, y: np.ndarray, sigma: float, rule: str | float) -> float:
@@ -108,7 +114,7 @@ def honest_error(X: np.ndarray, y: np.ndarray, sigma: float, rule: str | float) 
     for p in range(len(y)):
         known = np.arange(len(y)) != p
         filled = imputed(X, known)
-        S = squared_distance(filled, filled) / X.shape[1]
+        S = pairwise(mean_squared_distance, filled)
         rest = case_of(filled[known], y[known], S[np.ix_(known, known)], sigma, rule, None)
         lost += y[p] * rest.machine.scores(Gaussian(sigma).of(S[p : p + 1, known]))[0] < 0
     return lost / len(y)
@@ -117,7 +123,7 @@ def honest_error(X: np.ndarray, y: np.ndarray, sigma: float, rule: str | float) 
 def sweep(name: str, X: np.ndarray, y: np.ndarray, rule: str, sigmas: np.ndarray, criteria) -> list[dict]:
     """One row for each criterion."""
     filled = imputed(X, np.ones(len(y), bool))
-    S = squared_distance(filled, filled) / X.shape[1]
+    S = pairwise(mean_squared_distance, filled)
     folds = grouped_folds(y, np.arange(len(y)), 10)
     values, seconds = {}, {}
     for criterion in criteria:
@@ -149,9 +155,9 @@ def default_choice(name: str, X: np.ndarray, y: np.ndarray, best: float) -> dict
     filled = imputed(X, np.ones(len(y), bool))
     start = time.process_time()
     examples = Examples.of(filled, (y < 0).astype(int))
-    [chosen] = select([Dichotomy((0,), (1,))], examples, [Gaussian()], 1.0, Selection())
+    [chosen] = select([Dichotomy((0,), (1,))], examples, configured(kernel=Gaussian(), C=1.0), RUN)
     seconds = time.process_time() - start
-    sigma, S = chosen.kernel.sigma, squared_distance(filled, filled) / X.shape[1]
+    sigma, S = chosen.kernel.sigma, pairwise(mean_squared_distance, filled)
     if np.isnan(X).any():
         error = honest_error(X, y, sigma, chosen.C)
     else:
@@ -215,10 +221,10 @@ def by_grid(dichotomies, examples: Examples, D: np.ndarray) -> list[Selected]:
 
 def ways(examples: Examples, dichotomies):
     """Each way to choose, with the trainer that goes with it and the CPU seconds it took."""
-    D = squared_distance(examples.statistics.X, examples.statistics.X)
+    D = pairwise(squared_distance, examples.statistics.X)
     median = kernel_of(1 / float(np.median(D[D > 0])))
     for name, trainer, choose in (
-        ("ours", "least_squares", lambda: select(dichotomies, examples, [UnscaledGaussian()], 10.0, Selection())),
+        ("ours", "least_squares", lambda: select(dichotomies, examples, configured(), RUN)),
         ("grid", "svm", lambda: by_grid(dichotomies, examples, D)),
         ("median", "svm", lambda: [Selected(median, 1.0)] * len(dichotomies)),
     ):
@@ -230,22 +236,29 @@ def ways(examples: Examples, dichotomies):
 def judge_split(split, labels: list[str]) -> dict[str, tuple[float, float, float]]:
     """Seconds, accuracy and log-loss on the rows left out, for each way to choose."""
     examples = Examples.of(split.X, split.y, groups=split.groups)
-    strategy = MANAGER.make("strategy", "hybrid_dendrogram")
-    method = Method(strategy, (UnscaledGaussian(),), components("least_squares"))
-    plan = plan_of(examples, labels, method)
+    plan = plan_of(examples, labels, configured(), RUN)
     results = {}
     for name, trainer, chosen, seconds in ways(examples, plan.dichotomies):
         kernels, Cs = [choice.kernel for choice in chosen], [choice.C for choice in chosen]
-        own = replace(method, components=components(trainer))
-        trained = train_dichotomies(plan.dichotomies, examples, kernels, Cs, own.components, everywhere=True)
-        P = assemble(examples, labels, own, plan, trained).classifier.posteriors(split.new)
+        config = configured(trainer)
+        trained = train_dichotomies(plan.dichotomies, examples, kernels, Cs, config, RUN, everywhere=True)
+        P = assemble(examples, labels, config, plan, trained).classifier.posteriors(split.new)
         accuracy = float(np.mean(P.argmax(axis=1) == split.new_y))
         results[name] = (seconds, accuracy, log_loss(P, split.new_y, np.ones(len(P))))
     return results
 
 
-def components(trainer: str) -> FitOptions:
-    return FitOptions(MANAGER.make("trainer", trainer), MANAGER.make("calibrator", "platt"))
+def configured(trainer: str = "least_squares", kernel: Kernel | None = None, C: float = 10.0) -> TrainingConfig:
+    """The defaults, but for the trainer and where the search begins."""
+    return TrainingConfig(
+        strategy=MANAGER.make("strategy", "hybrid_dendrogram"),
+        kernels=(kernel or UnscaledGaussian(),),
+        trainer=MANAGER.make("trainer", trainer),
+        calibrator=MANAGER.make("calibrator", "platt"),
+        criterion=MANAGER.make("criterion", "leave_group_out_log_loss"),
+        search=MANAGER.make("search", "pattern"),
+        C=C,
+    )
 
 
 def trees(data: Path, name: str, every: int, n_splits: int | None) -> dict[str, float]:

@@ -36,14 +36,18 @@ from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Plan
+from audioclass.run import Run
 from audioclass.strategies.coupling import couple_hastie_tibshirani, pair_matrix
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing.blobs import blobs
+from audioclass.training.assemble import assemble
+from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.examples import Examples, FitOptions
-from audioclass.training.train import Method, assemble, plan_of, train_classifier
+from audioclass.training.examples import Examples
+from audioclass.training.train import plan_of, train_classifier
 
 MANAGER = plugin_manager(installed=False)
+RUN = Run(MANAGER)
 OUR_GAMMA, OUR_CS = 0.6, (10.0, 30.0, 100.0)
 GAMMA, C = 0.5, 10.0  # of scikit-learn's machines
 TABLE = Path(__file__).with_name("strategies.md")
@@ -186,10 +190,21 @@ def kernel_of(gamma: float) -> UnscaledGaussian:
     return UnscaledGaussian(sigma=(1 / (2 * gamma)) ** 0.5)
 
 
-def choose_error_factor(examples: Examples, names: tuple[str, ...], components: FitOptions) -> float:
+def configured(strategy, C: float) -> TrainingConfig:
+    """Least-squares machines of one kernel and C under a strategy."""
+    return TrainingConfig(
+        strategy=strategy,
+        kernels=(kernel_of(OUR_GAMMA),),
+        trainer=MANAGER.make("trainer", "least_squares"),
+        calibrator=MANAGER.make("calibrator", "platt"),
+        C=C,
+    )
+
+
+def choose_error_factor(examples: Examples, names: tuple[str, ...]) -> float:
     """The C of the lowest leave-group-out log-loss of one-vs-rest with a temperature."""
-    strategy, kernels = MANAGER.make("strategy", "one_vs_rest_temperature"), (kernel_of(OUR_GAMMA),)
-    held_out = {c: train_classifier(examples, names, Method(strategy, kernels, components, c)).held_out for c in OUR_CS}
+    strategy = MANAGER.make("strategy", "one_vs_rest_temperature")
+    held_out = {c: train_classifier(examples, names, configured(strategy, c), RUN).held_out for c in OUR_CS}
     return min(OUR_CS, key=lambda c: log_loss(held_out[c], examples.y))
 
 
@@ -211,27 +226,25 @@ class Workshop:
 
     def __init__(self, split: Split) -> None:
         self.names, self.examples = split.names, Examples.of(split.X, split.y, groups=split.groups)
-        self.components = FitOptions(MANAGER.make("trainer", "least_squares"), MANAGER.make("calibrator", "platt"))
-        self.kernel = kernel_of(OUR_GAMMA)
-        self.error_factor = choose_error_factor(self.examples, split.names, self.components)
+        self.error_factor = choose_error_factor(self.examples, split.names)
         self.known: dict[tuple, tuple] = {}
 
     def classifier(self, strategy, taxonomy: Taxonomy | None) -> tuple[Classifier, float]:
         """A trained classifier, and the seconds it would have taken by itself."""
-        method = Method(strategy, (self.kernel,), self.components, self.error_factor)
+        config = configured(strategy, self.error_factor)
         start = time.perf_counter()
-        plan = plan_of(self.examples, self.names, method, taxonomy)
+        plan = plan_of(self.examples, self.names, config, RUN, taxonomy)
         planning = time.perf_counter() - start
-        trained, training = self._trained(plan)
+        trained, training = self._trained(plan, config)
         start = time.perf_counter()
-        classifier = assemble(self.examples, self.names, method, plan, trained).classifier
+        classifier = assemble(self.examples, self.names, config, plan, trained).classifier
         return classifier, planning + training + time.perf_counter() - start
 
-    def _trained(self, plan: Plan) -> tuple[list, float]:
+    def _trained(self, plan: Plan, config: TrainingConfig) -> tuple[list, float]:
         if plan.dichotomies not in self.known:
             start, n = time.perf_counter(), len(plan.dichotomies)
-            choices = [self.kernel] * n, [self.error_factor] * n
-            trained = train_dichotomies(plan.dichotomies, self.examples, *choices, self.components, everywhere=True)
+            choices = [config.kernels[0]] * n, [config.C] * n
+            trained = train_dichotomies(plan.dichotomies, self.examples, *choices, config, RUN, everywhere=True)
             self.known[plan.dichotomies] = trained, time.perf_counter() - start
         return self.known[plan.dichotomies]
 

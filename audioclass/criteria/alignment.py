@@ -8,7 +8,7 @@ means, so that a constant added to the kernel plays no part (Cortes, Mohri and R
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from audioclass.parameters import component
 class _Alignment:
     """A = ⟨K,T⟩/(‖K‖‖T‖) and its derivatives ⟨∂K,T⟩/(‖K‖‖T‖) − A⟨K,∂K⟩/‖K‖²."""
 
-    better: ClassVar[str] = "higher"
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
     is_adjusted: ClassVar[bool] = False
     is_weighted: ClassVar[bool] = False
     is_centred: ClassVar[bool] = False
@@ -105,7 +105,7 @@ def _cosine(product: float, norm: float, target_norm: float) -> float:
 def _centred(K: np.ndarray) -> np.ndarray:
     """HKH, H = I − 11'/n."""
     means = K.mean(axis=0)
-    return K - means - K.mean(axis=1, keepdims=True) + means.mean()
+    return np.asarray(K - means - K.mean(axis=1, keepdims=True) + means.mean())
 
 
 @component

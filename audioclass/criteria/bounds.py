@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from audioclass.contracts import Criterion
 from audioclass.criteria.problem import SelectionProblem
@@ -18,7 +18,7 @@ class SupportVectors:
     """Share of examples that support the machine: no other can be a leave-one-out error."""
 
     name: ClassVar[str] = "support_vectors"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     def value(self, case: SelectionProblem) -> float:
         """In [0, 1]; 0 where the machine is constant."""
@@ -30,7 +30,7 @@ class XiAlpha:
     """Joachims' bound: share of examples with 2α R_Δ² + ξ ≥ 1, between leave-one-out and `support_vectors`."""
 
     name: ClassVar[str] = "xi_alpha"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
     radius: str = parameter(
         "delta", choices=("delta", "ball"), help="R_Δ², or 2R² of the smallest ball, which is wider"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class ValidationError:
     """Share of errors on the first fold of the case, by a machine trained on the others."""
 
     name: ClassVar[str] = "validation_error"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     def value(self, case: SelectionProblem) -> float:
         """NaN where the others hold one side alone."""
@@ -29,7 +29,7 @@ class KFoldError:
     """Mean over folds of the share of errors, each fold by a machine trained on the others."""
 
     name: ClassVar[str] = "k_fold_error"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     def value(self, case: SelectionProblem) -> float:
         """Folds whose complement holds one side alone are passed over; NaN where all are."""
@@ -43,7 +43,7 @@ class ExactLeaveOneOut:
     """Share of examples on the wrong side of the support vector machine trained without them."""
 
     name: ClassVar[str] = "exact_leave_one_out"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     def value(self, case: SelectionProblem) -> float:
         """Equal to training n times; only support vectors that could be lost are trained without."""
@@ -52,12 +52,12 @@ class ExactLeaveOneOut:
 
 def _folds(case: SelectionProblem) -> np.ndarray:
     if case.folds is None:
-        raise ValueError("the criterion needs folds, the case was given none")
+        raise ValueError("the criterion needs folds, the problem was given none")
     return case.folds
 
 
 def _fold_error(case: SelectionProblem, fold: int) -> float:
-    inside = case.folds == fold
+    inside = np.asarray(_folds(case) == fold)
     if inside.all() or (case.y[~inside] == case.y[~inside][0]).all():
         return float("nan")
     scores = case.restricted(~inside).machine.scores(case.K[np.ix_(inside, ~inside)])

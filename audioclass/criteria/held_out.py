@@ -6,7 +6,7 @@ dichotomy over the same examples. Where examples come in groups, leaving out one
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -32,10 +32,17 @@ class _GroupOut:
         return case.held_out_groups
 
 
-class _Error:
-    """Share of held-out examples on the wrong side, by weight; a step function, so no derivative."""
+class _HeldOutCriterion:
+    """What is common to all: whom to leave out comes from the class beside it."""
 
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
+
+    def _machines(self, case: SelectionProblem) -> HeldOut:
+        raise NotImplementedError
+
+
+class _Error(_HeldOutCriterion):
+    """Share of held-out examples on the wrong side, by weight; a step function, so no derivative."""
 
     def value(self, case: SelectionProblem) -> float:
         """In [0, 1]."""
@@ -43,10 +50,11 @@ class _Error:
         return float(case.weights @ (case.y * scores < 0) / case.weights.sum())
 
 
-class _SmoothLoss:
+class _SmoothLoss(_HeldOutCriterion):
     """A mean loss of held-out scores that can be climbed; `_loss` gives it with its slope by each score."""
 
-    better: ClassVar[str] = "lower"
+    def _loss(self, scores: np.ndarray, case: SelectionProblem) -> tuple[float, np.ndarray]:
+        raise NotImplementedError
 
     def value(self, case: SelectionProblem) -> float:
         """The mean loss, by weight."""

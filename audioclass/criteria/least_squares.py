@@ -36,12 +36,12 @@ class CentredInverse:
 
     def dot(self, values: np.ndarray) -> np.ndarray:
         """M v."""
-        return dsymv(1.0, self.half, values, lower=True) - self.u * (self.u @ values / self.u.sum())
+        return np.asarray(dsymv(1.0, self.half, values, lower=True) - self.u * (self.u @ values / self.u.sum()))
 
     @cached_property
     def diagonal(self) -> np.ndarray:
         """M_ii."""
-        return self.half.diagonal() - self.u**2 / self.u.sum()
+        return np.asarray(self.half.diagonal() - self.u**2 / self.u.sum())
 
     @cached_property
     def whole(self) -> np.ndarray:
@@ -49,7 +49,7 @@ class CentredInverse:
         M = self.half + self.half.T
         M[np.diag_indices(len(M))] /= 2
         M -= np.multiply.outer(self.u, self.u / self.u.sum())
-        return M
+        return np.asarray(M)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +81,16 @@ class HeldOut:
         """Q with dL = ⟨Q, dK⟩ for a loss L whose derivatives by the residuals are `slope`; O(n² n_groups)."""
         a = self.inverse.dot(y)
         h = self._divided(slope)
-        return self._columns(h) @ self._columns(self._divided(a)).T - np.multiply.outer(self.inverse.dot(h), a)
+        return np.asarray(
+            self._columns(h) @ self._columns(self._divided(a)).T - np.multiply.outer(self.inverse.dot(h), a)
+        )
 
     def _divided(self, values: np.ndarray) -> np.ndarray:
         """M_BB⁻¹ v_B of every group."""
         result = values / self.inverse.diagonal
         for B, block in self.blocks:
             result[B] = block @ values[B]
-        return result
+        return np.asarray(result)
 
     def _columns(self, values: np.ndarray) -> np.ndarray:
         """(n, n_groups): M_·B v_B."""

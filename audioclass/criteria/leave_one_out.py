@@ -33,8 +33,8 @@ def leave_one_out_errors(case: SelectionProblem) -> np.ndarray:
     lost = case.y * case.scores < 0
     reach = 2 * case.alpha * delta(case.K) + case.slacks
     for p in np.flatnonzero(~lost & (case.alpha > 0) & (reach >= 1 - SOLVED)):
-        lost[p] = _is_lost(dual, p)
-    return lost
+        lost[p] = _is_lost(dual, int(p))
+    return np.asarray(lost)
 
 
 def has_free(case: SelectionProblem) -> bool:

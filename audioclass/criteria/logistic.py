@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from audioclass.numerics import logistic_loss, platt_targets
+from audioclass.numerics import logistic_loss
 
 MOST_STEPS = 100
 
 
 def smoothed_targets(y: np.ndarray) -> np.ndarray:
     """Platt's targets: (n₊+1)/(n₊+2) and 1/(n₋+2), so that separated sides keep a finite map."""
-    above, below = platt_targets(float((y > 0).sum()), float((y <= 0).sum()))
-    return np.where(y > 0, above, below)
+    n_positive, n_negative = (y > 0).sum(), (y <= 0).sum()
+    return np.asarray(np.where(y > 0, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)))
 
 
 def best_log_loss(scores: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -54,5 +54,4 @@ def _minimised(rows: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> np
 
 
 def _sigmoid(z: np.ndarray) -> np.ndarray:
-    # `numerics.sigmoid` and `fit_logistic` end in other digits, and with them kernel parameters that a gradient finds.
-    return np.exp(-np.logaddexp(0, -z))
+    return np.asarray(np.exp(-np.logaddexp(0, -z)))

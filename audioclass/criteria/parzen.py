@@ -6,7 +6,7 @@ With K the Gram matrix of `gaussian_unscaled`, K/(√(2π) σ)^d are Parzen wind
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -17,15 +17,11 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 
 
-def parzen_scores(K: np.ndarray, y: np.ndarray, sigma: float, dimension: int = 1) -> np.ndarray:
-    """y_j [f(x_j|+) − f(x_j|−)] of each example: low ones lie among the other side."""
-    return y * (K @ _shares(y)) / _window(sigma, dimension)
-
-
 class _ParzenSeparability:
     """P and its derivatives; by sigma the window moves too."""
 
-    better: ClassVar[str] = "higher"
+    name: ClassVar[str]
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
     is_adjusted: ClassVar[bool] = False
     dimension: int
     leave_one_out: bool
@@ -60,7 +56,7 @@ class _ParzenSeparability:
 
 def _shares(y: np.ndarray) -> np.ndarray:
     """ŷ = y/n_side."""
-    return np.where(y > 0, 1 / (y > 0).sum(), -1 / (y <= 0).sum())
+    return np.asarray(np.where(y > 0, 1 / (y > 0).sum(), -1 / (y <= 0).sum()))
 
 
 def _window(sigma: float, dimension: int) -> float:

@@ -1,11 +1,11 @@
-"""A case: a Gram matrix with its sides and C; machine, radius, leave-one-out come when asked for, once."""
+"""What a criterion judges: a Gram matrix with its sides and C; machine, radius, leave-one-out when asked for, once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from audioclass.criteria.radius import Ball, smallest_ball
 from audioclass.problems import Machine, Task
 
 Fit = Callable[[Task], Machine]
+Shared = TypeVar("Shared")
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,19 +24,23 @@ class SelectionProblem:
     `parameters` are the kernel's own; `weights` multiply C (default: one), `groups` are codes of what is held out
     together (default: each example by itself) and `folds` the fold of each example. `svm` and `l2_svm` fit the machines
     with linear and with squared slacks for those criteria that need one. Gram matrix criteria take any labels as y.
+
+    What is costly is computed when first asked for. What does not depend on `y`, such as the radius, is in a dictionary
+    that problems made by `against` share with the first: it grows while the values stay as they are.
     """
 
     K: np.ndarray
     y: np.ndarray
     C: float = 1.0
+    _: KW_ONLY
     gradients: Mapping[str, np.ndarray] = field(default_factory=dict)
     parameters: Mapping[str, float] = field(default_factory=dict)
-    weights: np.ndarray | None = None
-    groups: np.ndarray | None = None
+    weights: np.ndarray = None  # type: ignore[assignment]  # never None: ones are put in its place below
+    groups: np.ndarray = None  # type: ignore[assignment]  # never None either
     folds: np.ndarray | None = None
     svm: Fit | None = None
     l2_svm: Fit | None = None
-    _kept: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+    _shared: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         n = len(self.y)
@@ -52,21 +57,27 @@ class SelectionProblem:
     def against(self, y: np.ndarray, folds: np.ndarray | None = None) -> SelectionProblem:
         """The same examples and kernel for another dichotomy; what does not depend on y is shared."""
         other = replace(self, y=y, folds=folds)
-        object.__setattr__(other, "_kept", self._kept)
+        object.__setattr__(other, "_shared", self._shared)
         return other
 
     def restricted(self, rows: np.ndarray) -> SelectionProblem:
-        """The case of some of the examples, by indices or a mask; without gradients and folds."""
+        """The problem of some of the examples, by indices or a mask; without gradients and folds."""
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
         return SelectionProblem(
-            self.K[np.ix_(rows, rows)], self.y[rows], self.C, {}, self.parameters, self.weights[rows],
-            self.groups[rows], None, self.svm, self.l2_svm,
-        )  # fmt: skip
+            self.K[np.ix_(rows, rows)],
+            self.y[rows],
+            self.C,
+            parameters=self.parameters,
+            weights=self.weights[rows],
+            groups=self.groups[rows],
+            svm=self.svm,
+            l2_svm=self.l2_svm,
+        )
 
     @property
     def ridge(self) -> np.ndarray:
         """Λ_ii = 1/(C s_i): what squared slacks add to the diagonal of K; all derivatives by C are −Λ/C."""
-        return 1 / (self.C * self.weights)
+        return np.asarray(1 / (self.C * self.weights))
 
     @cached_property
     def machine(self) -> Machine:
@@ -86,7 +97,7 @@ class SelectionProblem:
     @property
     def slacks(self) -> np.ndarray:
         """ξ_i = max(0, 1 − y_i f(x_i))."""
-        return np.maximum(1 - self.y * self.scores, 0)
+        return np.asarray(np.maximum(1 - self.y * self.scores, 0))
 
     @cached_property
     def l2_alpha(self) -> np.ndarray:
@@ -124,16 +135,17 @@ class SelectionProblem:
     def _inverse(self) -> CentredInverse:
         return self._once("inverse", lambda: CentredInverse.of(self.K, self.ridge))
 
-    def _once(self, name: str, work: Callable[[], Any]) -> Any:
-        if name not in self._kept:
-            self._kept[name] = work()
-        return self._kept[name]
+    def _once(self, name: str, work: Callable[[], Shared]) -> Shared:
+        if name not in self._shared:
+            self._shared[name] = work()
+        value: Shared = self._shared[name]
+        return value
 
 
-def _fitted(case: SelectionProblem, fit: Fit | None, name: str) -> Machine:
+def _fitted(problem: SelectionProblem, fit: Fit | None, name: str) -> Machine:
     if fit is None:
-        raise ValueError(f"the criterion needs a machine, the case was given no {name} to fit it with")
-    return fit(Task(case.y, case.C, case.weights, np.random.default_rng(0), K=case.K))
+        raise ValueError(f"the criterion needs a machine, the problem was given no {name} to fit it with")
+    return fit(Task(problem.y, problem.C, problem.weights, np.random.default_rng(0), K=problem.K))
 
 
 def _multipliers(machine: Machine, y: np.ndarray) -> np.ndarray:

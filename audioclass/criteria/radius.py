@@ -67,7 +67,7 @@ ESTIMATORS: dict[str, Callable[[np.ndarray], float]] = {f.__name__: f for f in (
 
 def squared_distances_to(diagonal: np.ndarray, to_point: np.ndarray, own: float) -> np.ndarray:
     """‖Φ(x_i) − Φ(z)‖² from k(x_i, x_i), k(x_i, z) and k(z, z)."""
-    return np.maximum(diagonal - 2 * to_point + own, 0)
+    return np.asarray(np.maximum(diagonal - 2 * to_point + own, 0))
 
 
 def error_factor(squared_distances: np.ndarray) -> float:
@@ -79,7 +79,7 @@ def error_factor(squared_distances: np.ndarray) -> float:
 
 
 def _to_centroid(K: np.ndarray) -> np.ndarray:
-    return np.maximum(K.diagonal() - 2 * K.mean(axis=1) + K.mean(), 0)
+    return np.asarray(np.maximum(K.diagonal() - 2 * K.mean(axis=1) + K.mean(), 0))
 
 
 def _solved(A: np.ndarray, norms: np.ndarray, on_sphere: np.ndarray) -> tuple[np.ndarray, float]:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class RadiusMargin:
     """Squared radius over squared margin for each example; four times it bounds the leave-one-out error."""
 
     name: ClassVar[str] = "radius_margin"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     def value(self, case: SelectionProblem) -> float:
         """R²‖w‖²/n."""

@@ -6,7 +6,7 @@ tr S_b = Σ_c Σ(K_cc)/n_c − Σ(K)/n and tr S_w = tr K − Σ_c Σ(K_cc)/n_c, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +22,7 @@ Scatter = tuple[float, float]  # between and within
 class _Separability:
     """J = tr S_b / (tr S_w + ε tr K); its derivatives by the quotient rule, all traces being linear in K."""
 
-    better: ClassVar[str] = "higher"
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
     is_adjusted: ClassVar[bool] = False
     epsilon: float = 0.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class Span:
     """Share of examples that would be lost if leaving one out left the set of support vectors as it is."""
 
     name: ClassVar[str] = "span"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     def value(self, case: SelectionProblem) -> float:
         """#{α S² > y f} / n."""
@@ -30,7 +30,7 @@ class SmoothedSpan:
     """The span estimate with its steps made smooth: a span that does not jump, a sigmoid in place of a count."""
 
     name: ClassVar[str] = "smoothed_span"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
     eta: float = parameter(0.1, above=0.0, scale="log", search=(1e-3, 10.0), help="what combinations pay for λ²/α")
     steepness: float = parameter(5.0, above=0.0, scale="log", search=(1.0, 50.0), help="of the sigmoid")
 

@@ -1,13 +1,10 @@
-"""Is a Gram matrix positive semi-definite, and three explicit ways to make it so (specification 2.4)."""
+"""Is a Gram matrix positive semi-definite (specification 2.4)?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-
-from audioclass.errors import unknown_name
 
 
 @dataclass(frozen=True)
@@ -25,25 +22,6 @@ def check_mercer(K: np.ndarray, tolerance: float = 1e-10) -> MercerCheck:
     is_symmetric = np.abs(K - K.T).max() <= tolerance * np.abs(K).max()
     smallest = float(eigenvalues[0])
     return MercerCheck(bool(is_symmetric and smallest >= -tolerance * np.abs(eigenvalues).max()), smallest)
-
-
-REPAIRS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "clip": lambda eigenvalues: np.maximum(eigenvalues, 0),
-    "flip": np.abs,
-    "shift": lambda eigenvalues: eigenvalues + max(-eigenvalues[0], 0),
-}
-
-
-def repair_gram(K: np.ndarray, how: str) -> np.ndarray:
-    """A positive semi-definite matrix near K, never made in silence.
-
-    Negative eigenvalues become 0 (`clip`) or their size (`flip`), or all rise by the size of the smallest (`shift`).
-    """
-    if how not in REPAIRS:
-        raise unknown_name("repair", how, REPAIRS)
-    K = _square(K)
-    eigenvalues, vectors = np.linalg.eigh((K + K.T) / 2)
-    return np.asarray((vectors * REPAIRS[how](eigenvalues)) @ vectors.T)
 
 
 def _square(K: np.ndarray) -> np.ndarray:

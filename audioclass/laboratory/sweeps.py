@@ -18,8 +18,8 @@ from audioclass.laboratory.ledger import Ledger
 from audioclass.parameters import parameter_values
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
-from audioclass.training.error_factor import joachims_error_factor
 from audioclass.training.folds import fold_count, grouped_folds
+from audioclass.training.objective import joachims_error_factor
 
 Progress = Callable[[str], None]  # what was just done
 Row = dict[str, Any]
@@ -41,7 +41,17 @@ class Sides:
         codes = np.unique(self.groups, return_inverse=True)[1]
         folds = grouped_folds(self.y, codes, max(2, fold_count(self.y, codes, N_FOLDS)))
         numbers = {name: float(v) for name, v in parameter_values(kernel).items() if isinstance(v, (int, float))}
-        return SelectionProblem(K, self.y, C, gradients, numbers, None, codes, folds, SVM().fit, L2SVM().fit)
+        return SelectionProblem(
+            K,
+            self.y,
+            C,
+            gradients=gradients,
+            parameters=numbers,
+            groups=codes,
+            folds=folds,
+            svm=SVM().fit,
+            l2_svm=L2SVM().fit,
+        )
 
 
 def sweep_error_factor(

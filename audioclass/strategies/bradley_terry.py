@@ -32,21 +32,6 @@ def couple_bradley_terry(
     return P
 
 
-def divergence(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """(n,): Σ_n weights_n KL(r_n, μ_n), what coupling makes as small as it can."""
-    entropy = (r * np.log(r) + (1 - r) * np.log(1 - r)) @ weights
-    return np.asarray(entropy + _Sets.of(code, weights).loss(P.T, r.T))
-
-
-def fixed_point_step(P: np.ndarray, r: np.ndarray, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The thesis's simultaneous update for any sets of labels, p_k Σ_n r_n/S_n / Σ_n 1/(S_n⁺+S_n⁻): it cannot rise."""
-    sets = _Sets.of(code, weights)
-    plus, minus = sets.plus @ P.T, sets.minus @ P.T
-    wins = sets.plus.T @ (sets.weights * r.T / plus) + sets.minus.T @ (sets.weights * (1 - r.T) / minus)
-    P = np.maximum(P * (wins / (sets.both.T @ (sets.weights / (plus + minus)))).T, FAINTEST)
-    return np.asarray(P / P.sum(axis=1, keepdims=True))
-
-
 @dataclass(frozen=True, eq=False)
 class _Sets:
     """The two sides of each dichotomy, (N, Q) of 0 and 1, their union, and (N, 1) weights."""

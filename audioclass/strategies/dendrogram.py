@@ -130,7 +130,7 @@ class HybridDendrogram:
         node_scores = NodeScores(plan, probabilities, scores)
         tree = self._best(plan, node_scores, y) if "trees" in plan.structure else tree_of(plan)
         if isinstance(self._form, Additive):
-            return self._without_idle(tree, node_scores, y)
+            return self._without_idle(tree, self._form.worthy(tree, node_scores, y), node_scores.plan)
         return _smaller(plan, tree, self._form.dichotomies(tree))
 
     def fit_combination(
@@ -198,14 +198,14 @@ class HybridDendrogram:
 
         return min(map(Branch.of_plain, plan.structure["trees"]), key=loss)
 
-    def _without_idle(self, tree: Branch, node_scores: NodeScores, y: np.ndarray) -> Plan:
-        """Without the machines of groups of weight 0, and without those groups where they were learnt."""
+    def _without_idle(self, tree: Branch, groups: Sequence[tuple[int, ...]], plan: Plan) -> Plan:
+        """With the machines of these groups only, those of weight, and without learnt groups that have none."""
         n_labels = len(tree.labels)
-        worthy = {side for group in self._form.worthy(tree, node_scores, y) for side in _sides(group, n_labels)}
+        worthy = {side for group in groups for side in _sides(group, n_labels)}
         idle = {node.labels for node in tree.walk() if node.children} - worthy - {tree.labels}
-        given = {tuple(group) for group in node_scores.plan.structure["given"]}
+        given = {tuple(group) for group in plan.structure["given"]}
         machines = self._form.dichotomies(branches.merge(tree, lambda node, _: node.labels in idle))
-        return _smaller(node_scores.plan, branches.merge(tree, lambda node, _: node.labels in idle - given), machines)
+        return _smaller(plan, branches.merge(tree, lambda node, _: node.labels in idle - given), machines)
 
 
 def tree_of(plan: Plan) -> Branch:

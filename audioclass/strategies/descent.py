@@ -33,7 +33,7 @@ def node_posteriors(tree: Branch, P: np.ndarray) -> np.ndarray:
 def greedy_path(tree: Branch, P: np.ndarray) -> np.ndarray:
     """The label (n,) at the end of the path that takes the child of the largest posterior at every node."""
     labels = np.array([node.labels[0] for node in tree.walk()])
-    return labels[deepest_nodes(tree, P, 0.0)]
+    return np.asarray(labels[deepest_nodes(tree, P, 0.0)])
 
 
 def deepest_nodes(tree: Branch, P: np.ndarray, threshold: float) -> np.ndarray:
@@ -48,7 +48,7 @@ def deepest_nodes(tree: Branch, P: np.ndarray, threshold: float) -> np.ndarray:
         found[rows] = number
         if not node.children or not len(rows):
             continue
-        sums = np.stack([P[np.ix_(rows, child.labels)].sum(axis=1) for child in node.children], axis=1)
+        sums = np.stack([P[np.ix_(rows, np.array(child.labels))].sum(axis=1) for child in node.children], axis=1)
         best = np.where(sums.max(axis=1) >= threshold, sums.argmax(axis=1), -1)
         first = number + 1
         for i, child in enumerate(node.children):

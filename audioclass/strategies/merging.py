@@ -54,4 +54,4 @@ def _shares(geometry: Geometry, group: Sequence[int]) -> np.ndarray:
     """(n_labels,): the part of a group's examples that each label has."""
     members = np.zeros(len(geometry.counts))
     members[list(group)] = geometry.counts[list(group)]
-    return members / members.sum()
+    return np.asarray(members / members.sum())

@@ -42,7 +42,7 @@ class NestedDichotomies:
         node_scores = NodeScores(plan, probabilities, scores)
         drawn = map(Branch.of_plain, plan.structure["trees"])
         P = [weigh_down(tree, lambda node: BINARY.shares(node, node_scores, 1.0), len(probabilities)) for tree in drawn]
-        return np.mean(P, axis=0)
+        return np.asarray(np.mean(P, axis=0))
 
 
 @hookimpl

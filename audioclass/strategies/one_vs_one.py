@@ -66,7 +66,7 @@ class OneVsOneVote:
         """Votes v_k = Σ_l H(f_kl), made to sum to 1."""
         votes = count_votes(scores, plan.n_labels)
         votes += TIE * pair_matrix(probabilities, plan.n_labels).sum(axis=2)
-        return votes / votes.sum(axis=1, keepdims=True)
+        return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
 def count_votes(scores: np.ndarray, n_labels: int) -> np.ndarray:

@@ -28,7 +28,7 @@ def share_probabilities(probabilities: np.ndarray) -> np.ndarray:
         return np.hstack([probabilities, 1 - probabilities])
     total = probabilities.sum(axis=1, keepdims=True)
     equal = np.full_like(probabilities, 1 / probabilities.shape[1])
-    return np.divide(probabilities, total, out=equal, where=total > 0)
+    return np.asarray(np.divide(probabilities, total, out=equal, where=total > 0))
 
 
 def label_scores(scores: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ class OneVsRestTemperature:
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, counts: np.ndarray, fitted: Fitted
     ) -> np.ndarray:
         """The softmax of the scores over the temperature."""
-        return apply_temperature(label_scores(scores), fitted["temperature"])
+        return apply_temperature(label_scores(scores), float(np.asarray(fitted["temperature"])))
 
 
 @hookimpl

@@ -82,9 +82,9 @@ def distances(answers: np.ndarray, code: np.ndarray, decoding: str) -> np.ndarra
     plus, minus, none = ((code == entry).T.astype(np.float64) for entry in (1, -1, 0))
     if decoding in LOSSES:
         loss = LOSSES[decoding]
-        return loss(answers) @ plus + loss(-answers) @ minus + loss(np.zeros_like(answers)) @ none
+        return np.asarray(loss(answers) @ plus + loss(-answers) @ minus + loss(np.zeros_like(answers)) @ none)
     answers = np.sign(answers) if decoding == "hard" else answers
-    return (np.abs(answers - 1) @ plus + np.abs(answers + 1) @ minus) / (plus + minus).sum(axis=0)
+    return np.asarray((np.abs(answers - 1) @ plus + np.abs(answers + 1) @ minus) / (plus + minus).sum(axis=0))
 
 
 def code_of(plan: Plan) -> np.ndarray:

@@ -49,7 +49,7 @@ class PairsAndRest:
         first, second = np.argsort(-rest, axis=1, kind="stable")[:, :2].T
         pair = pair_numbers(plan.n_labels)[np.minimum(first, second), np.maximum(first, second)]
         preference = pairs[np.arange(len(pairs)), pair]
-        return np.where(np.where(first < second, preference, -preference) >= 0, first, second)
+        return np.asarray(np.where(np.where(first < second, preference, -preference) >= 0, first, second))
 
 
 def _split(plan: Plan, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

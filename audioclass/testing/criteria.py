@@ -26,7 +26,7 @@ def _case(sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> SelectionP
         K,
         1 - 2 * labels,
         C,
-        gradients,
+        gradients=gradients,
         parameters={"sigma": sigma},
         groups=groups,
         folds=groups % 4,

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Decides, FitsCombination, Prunes
+from audioclass.contracts import Decides, FitsCombination, PlansRounds, Prunes
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.plain import is_plain
-from audioclass.problems import Dichotomy, Geometry, Plan
+from audioclass.problems import Dichotomy, Geometry, Plan, Round
 from audioclass.testing.blobs import blobs
 from audioclass.testing.checks import COMMON, Law, require, require_close, unchanged
 
 SIZES = (2, 3, 5, 9)
+MOST_ROUNDS = 100
 
 
 def _planned(strategy: Any, n_labels: int, order: np.ndarray | None = None) -> tuple[Plan, Geometry]:
@@ -24,7 +25,28 @@ def _planned(strategy: Any, n_labels: int, order: np.ndarray | None = None) -> t
     X, y = blobs(n_labels, n_each=4, spread=0.8)
     geometry = Geometry.of_gram(gram(Gaussian(), X), np.argsort(order)[y], n_labels)
     labels = [f"label {chr(ord('a') + i)}" for i in order]
-    return strategy.plan(labels, geometry, None, np.random.default_rng(0)), geometry
+    plan = strategy.plan(labels, geometry, None, np.random.default_rng(0))
+    return _completed(strategy, plan, geometry, np.argsort(order)[y]), geometry
+
+
+def _completed(strategy: Any, plan: Plan, geometry: Geometry, y: np.ndarray) -> Plan:
+    """The plan after all its rounds, where machines are nearly sure of the labels y and right."""
+    P = np.full((len(y), plan.n_labels), 0.01)
+    P[np.arange(len(y)), y] = 1.0
+    for _ in range(MOST_ROUNDS if isinstance(strategy, PlansRounds) else 0):
+        following = strategy.plan_next(plan, *_answers(plan, P), y, geometry.counts)
+        if following is None:
+            return plan
+        require(isinstance(following, Round), f"plan_next gave {type(following).__name__}, must be a Round or None")
+        n_trained, importance = len(plan.dichotomies), following.importance
+        require(following.plan.dichotomies[:n_trained] == plan.dichotomies, "a round dropped what was trained")
+        n_new = len(following.plan.dichotomies) - n_trained
+        require(n_new > 0, "a round added no dichotomy, None ends the rounds")
+        if importance is not None:
+            require(importance.shape == (len(y), n_new), f"importance has shape {importance.shape}")
+        plan = following.plan
+    require(not isinstance(strategy, PlansRounds), f"it still plans more after {MOST_ROUNDS} rounds")
+    return plan
 
 
 def _answers(plan: Plan, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -53,7 +75,7 @@ def _combined(strategy: Any, plan: Plan, geometry: Geometry, P: np.ndarray, y: n
 
 
 def _posteriors(n_labels: int, inverse_temperature: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Posteriors of forty rows, the larger `inverse_temperature` the surer, and the label of the largest in each row."""
+    """Posteriors of forty rows, surer with a larger `inverse_temperature`, and the label of the largest in each row."""
     rng = np.random.default_rng(seed)
     logits = inverse_temperature * rng.standard_normal((40, n_labels))
     y = np.arange(40) % n_labels

@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of
 from audioclass.trainers.linear_system import factor, inverse_by, solve_with_bias
-from audioclass.trainers.squared_hinge import Solution, solve_squared_hinge
+from audioclass.trainers.squared_hinge import solve_squared_hinge
 
 RIDGES = 10.0 ** -np.arange(0, 11, 2)  # of the spread
 ENOUGH = 1 - 1e-3  # of a margin that should be 1
@@ -32,7 +32,7 @@ class HardMargin:
     """
 
     name: ClassVar[str] = "hard_margin"
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
 
     def fit(self, task: Task) -> Machine:
         """Support rows lie on the margin, coefficients y α with Σα = ‖w‖²."""
@@ -52,11 +52,12 @@ def _widest_margin(K: np.ndarray, y: np.ndarray, rounding: float) -> tuple[np.nd
     spread = K.diagonal().mean()
     if spread <= rounding:
         raise _not_separable()
-    found: Solution | None = None
-    for ridge in np.maximum(RIDGES * spread, rounding):
-        found = solve_squared_hinge(K, y, np.full(len(y), ridge), found)
-    support = np.flatnonzero(found.w)
-    return support, _refined(K[np.ix_(support, support)], y[support], found.w[support], ridge)
+    ridges = np.maximum(RIDGES * spread, rounding)
+    solution = solve_squared_hinge(K, y, np.full(len(y), ridges[0]))
+    for ridge in ridges[1:]:
+        solution = solve_squared_hinge(K, y, np.full(len(y), ridge), solution)
+    support = np.flatnonzero(solution.w)
+    return support, _refined(K[np.ix_(support, support)], y[support], solution.w[support], float(ridges[-1]))
 
 
 def _refined(K: np.ndarray, y: np.ndarray, beta: np.ndarray, ridge: float) -> np.ndarray:
@@ -70,7 +71,7 @@ def _refined(K: np.ndarray, y: np.ndarray, beta: np.ndarray, ridge: float) -> np
 def _centred(K: np.ndarray) -> np.ndarray:
     """Seen from the centre of the examples: the same machines, since Σ y α = 0, and smaller numbers."""
     means = K.mean(axis=0)
-    return K - means[:, None] - means[None, :] + means.mean()
+    return np.asarray(K - means[:, None] - means[None, :] + means.mean())
 
 
 def _not_separable() -> ValueError:

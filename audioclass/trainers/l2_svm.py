@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.problems import Machine, Task
@@ -29,7 +29,7 @@ class L2SVM:
     """
 
     name: ClassVar[str] = "l2_svm"
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
 
     def fit(self, task: Task) -> Machine:
         """Support rows are those within the margin, coefficients y α with no upper bound."""

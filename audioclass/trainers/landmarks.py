@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
@@ -35,7 +35,7 @@ class Landmarks:
     """
 
     name: ClassVar[str] = "landmarks"
-    wants: ClassVar[str] = "entries"
+    wants: ClassVar[Wants] = "entries"
 
     landmarks: int = parameter(1000, low=2, help="how many examples the others are compared with, at most")
 
@@ -90,9 +90,9 @@ class _Fit:
         residuals = self.Y[group] - U @ self.v
         weighted = U.T * self.costs[group]
         if len(group) <= U.shape[1]:
-            return self.Y[group] - np.linalg.solve(np.eye(len(group)) - U @ weighted, residuals)
+            return np.asarray(self.Y[group] - np.linalg.solve(np.eye(len(group)) - U @ weighted, residuals))
         lost = np.linalg.solve(np.eye(U.shape[1]) - weighted @ U, weighted @ residuals)
-        return self.Y[group] - residuals - U @ lost
+        return np.asarray(self.Y[group] - residuals - U @ lost)
 
 
 def _spread(rows: np.ndarray, y: np.ndarray, most: int) -> np.ndarray:
@@ -108,7 +108,7 @@ def _batches(members: Sequence[np.ndarray]) -> Iterator[list[np.ndarray]]:
     """Groups of about as many examples as are looked at together."""
     starts = np.cumsum([0, *map(len, members[:-1])]) // ROWS
     for batch in np.unique(starts):
-        yield [members[i] for i in np.flatnonzero(starts == batch)]
+        yield [members[int(i)] for i in np.flatnonzero(starts == batch)]
 
 
 @hookimpl

@@ -7,18 +7,17 @@ M = A − A11'A / 1'A1, the residuals of a group B left out of the fit are M_BB�
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import solve_triangular
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of, members_of, targets_of
-from audioclass.trainers.linear_system import factor, inverse_by, not_positive, solve_with_bias
+from audioclass.trainers.linear_system import factor, inverse_by, solve_with_bias
 
 
 @component
@@ -31,7 +30,7 @@ class LeastSquares:
     """
 
     name: ClassVar[str] = "least_squares"
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
 
     def fit(self, task: Task) -> Machine:
         """Every example of weight above 0 supports it."""
@@ -53,51 +52,7 @@ class LeastSquares:
         L = _factor(task, rows)
         root = solve_triangular(L, np.eye(len(L)), lower=True, trans="T", check_finite=False)
         machine = Machine(rows, *solve_with_bias(_product(root), targets[rows]))
-        return machine, _held_out(root, machine, targets, members, task.K)
-
-
-@dataclass(frozen=True, eq=False)
-class Factorisation:
-    """One eigendecomposition of a Gram matrix that serves every C and every dichotomy over the same weights.
-
-    With R = diag(√s): R K R = V diag(λ) V', and (K + Λ)⁻¹ = R V diag(1/(λ + 1/C)) V' R. It costs as much as ten to
-    twenty Cholesky factorisations, so it pays where many C are looked at. All weights must be above 0.
-    """
-
-    eigenvalues: np.ndarray
-    vectors: np.ndarray  # R V
-
-    @classmethod
-    def of(cls, K: np.ndarray, weights: np.ndarray | None = None) -> Factorisation:
-        """Factorise; equal weights where none are given."""
-        K = np.asarray(K, dtype=np.float64)
-        if not np.isfinite(K).all():
-            raise ValueError("K holds NaN or infinite values")
-        roots = np.ones(len(K)) if weights is None else np.sqrt(weights)
-        if not (roots > 0).all():
-            raise ValueError("weights must all be above 0")
-        eigenvalues, vectors = eigh(roots[:, None] * K * roots, check_finite=False, driver="evd")
-        return cls(eigenvalues, roots[:, None] * vectors)
-
-    def solve(self, Y: np.ndarray, C: float) -> Machine:
-        """The machine of `LeastSquares` at this C, one output for each column of Y."""
-        return self._machine(self._root(C), targets_of(Y, len(self.eigenvalues)))
-
-    def held_out(self, Y: np.ndarray, C: float, groups: np.ndarray) -> np.ndarray:
-        """The held-out scores of `LeastSquares` at this C."""
-        n = len(self.eigenvalues)
-        root, targets = self._root(C), targets_of(Y, n)
-        return _held_out(root, self._machine(root, targets), targets, members_of(groups, np.ones(n, bool)))
-
-    def _machine(self, root: np.ndarray, targets: np.ndarray) -> Machine:
-        return Machine(np.arange(len(root)), *solve_with_bias(_product(root), targets))
-
-    def _root(self, C: float) -> np.ndarray:
-        """W of A = W W'."""
-        shifted = self.eigenvalues + 1 / C
-        if shifted[0] <= len(shifted) * np.finfo(np.float64).eps * np.abs(shifted).max():
-            raise not_positive(shifted[0])
-        return self.vectors / np.sqrt(shifted)
+        return machine, _held_out(root, machine, targets, members, np.asarray(task.K))  # `_factor` wants K
 
 
 def _factor(task: Task, rows: np.ndarray) -> np.ndarray:
@@ -111,7 +66,7 @@ def _product(root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _held_out(
-    root: np.ndarray, machine: Machine, Y: np.ndarray, members: list[np.ndarray], K: np.ndarray | None = None
+    root: np.ndarray, machine: Machine, Y: np.ndarray, members: list[np.ndarray], K: np.ndarray
 ) -> np.ndarray:
     """Scores of each group without it; `root` belongs to the fitted rows, which all support the machine, Y to all.
 

@@ -23,7 +23,7 @@ def factor(K: np.ndarray, ridge: np.ndarray | float) -> np.ndarray:
         L = None
     if L is None or (L.diagonal() ** 2).min() <= rounding:
         raise not_positive(float(eigvalsh(shifted, subset_by_index=(0, 0))[0]))
-    return L
+    return np.asarray(L)
 
 
 def not_positive(smallest: float) -> ValueError:

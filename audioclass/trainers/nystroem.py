@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
@@ -32,7 +32,7 @@ class Nystroem:
     """
 
     name: ClassVar[str] = "nystroem"
-    wants: ClassVar[str] = "entries"
+    wants: ClassVar[Wants] = "entries"
 
     landmarks: int = parameter(500, low=2, help="how many examples the others are compared with")
 
@@ -67,7 +67,7 @@ class _LeastSquaresOnMasks:
 
     def coefficients(self, w: np.ndarray) -> np.ndarray:
         """Weights of the landmarks."""
-        return self.W[:-1, :-1] @ w
+        return np.asarray(self.W[:-1, :-1] @ w)
 
     def _add(self, rows: np.ndarray, sign: int) -> None:
         second, first = self.similarities.moments(rows, self.costs[rows], self.y[rows])

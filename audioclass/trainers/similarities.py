@@ -79,8 +79,8 @@ def _inverse_root(K: np.ndarray) -> np.ndarray:
         L = cholesky(K + ridge * np.eye(len(K)), lower=True)
     except np.linalg.LinAlgError:
         eigenvalues, vectors = eigh(K)
-        return vectors / np.sqrt(np.maximum(eigenvalues, 0) + ridge)
-    return solve_triangular(L, np.eye(len(L)), lower=True, trans="T")
+        return np.asarray(vectors / np.sqrt(np.maximum(eigenvalues, 0) + ridge))
+    return np.asarray(solve_triangular(L, np.eye(len(L)), lower=True, trans="T"))
 
 
 def factor_whitened(second: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -44,7 +44,7 @@ def minimise(
     """
 
     def objective(at: Solution) -> float:
-        return 0.5 * product(at, at) + 0.5 * costs @ np.maximum(1 - y * at.f, 0) ** 2
+        return float(0.5 * product(at, at) + 0.5 * costs @ np.maximum(1 - y * at.f, 0) ** 2)
 
     now, value = start, np.inf
     for _ in range(MOST_STEPS):
@@ -74,7 +74,7 @@ def best_step(slopes: tuple[float, float], slacks: np.ndarray, change: np.ndarra
     """
 
     def derivative(t: float) -> float:
-        return slopes[0] + t * slopes[1] - (costs * change) @ np.maximum(slacks - t * change, 0)
+        return float(slopes[0] + t * slopes[1] - (costs * change) @ np.maximum(slacks - t * change, 0))
 
     if derivative(1.0) <= 0:
         return 1.0
@@ -96,7 +96,7 @@ def solve_squared_hinge(K: np.ndarray, y: np.ndarray, ridge: np.ndarray, start: 
         return Solution(beta, float(b), K[:, S] @ beta[S] + b)
 
     def product(left: Solution, right: Solution) -> float:
-        return left.w @ (right.f - right.b)  # β'Kγ
+        return float(left.w @ (right.f - right.b))  # β'Kγ
 
     start = start or Solution(np.zeros(len(y)), 0.0, np.zeros(len(y)))
     return minimise(target, product, y, 1 / ridge, start, enough=1e-14)

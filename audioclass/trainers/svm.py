@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
@@ -27,7 +27,7 @@ class SVM:
     """
 
     name: ClassVar[str] = "svm"
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
     has_span: ClassVar[bool] = True
 
     tolerance: float = parameter(1e-3, above=0.0, high=0.1, scale="log", help="largest violation of optimality")

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
@@ -26,7 +26,7 @@ class SVR:
     """
 
     name: ClassVar[str] = "svr"
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
 
     epsilon: float = parameter(0.1, low=0.0, below=1.0, search=(0.0, 0.9), help="error that costs nothing")
     tolerance: float = parameter(1e-3, above=0.0, high=0.1, scale="log", help="largest violation of optimality")

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from audioclass.contracts import Calibrator
+from audioclass.numerics import log_loss
 from audioclass.parameters import parameter_values
 from audioclass.problems import Machine
 from audioclass.training.assemble import Training
 from audioclass.training.dichotomies import TrainedDichotomy
-
-LEAST = 1e-15  # a probability below this counts as this in a logarithm
 
 
 def machine_report(training: Training, y: np.ndarray) -> list[dict[str, Any]]:
@@ -28,7 +27,6 @@ def _report(result: TrainedDichotomy, labels: Sequence[str], calibrator: Calibra
     if result.importance is not None:
         rows &= result.importance > 0
     P = calibrator.probabilities(result.held_out[rows], result.calibration)
-    right = np.where(sides[0][rows], P, 1 - P)
     return {
         "positive": [labels[k] for k in result.dichotomy.positive],
         "negative": [labels[k] for k in result.dichotomy.negative],
@@ -36,5 +34,5 @@ def _report(result: TrainedDichotomy, labels: Sequence[str], calibrator: Calibra
         "C": float(result.C),
         "examples": int(rows.sum()),
         "support_vectors": len(result.machine.support) if isinstance(result.machine, Machine) else 0,
-        "log_loss": float(-np.log(np.maximum(right, LEAST)).mean()),
+        "log_loss": log_loss(np.stack([1 - P, P], axis=1), sides[0][rows].astype(int)),
     }

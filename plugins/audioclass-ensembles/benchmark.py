@@ -39,8 +39,10 @@ from audioclass.engine import extract_many, load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
-from audioclass.training.examples import Examples, FitOptions
-from audioclass.training.train import Method, train_classifier
+from audioclass.run import Run
+from audioclass.training.config import TrainingConfig
+from audioclass.training.examples import Examples
+from audioclass.training.train import train_classifier
 
 GAMMA, C = 0.5, 10.0
 KERNEL = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)
@@ -63,12 +65,18 @@ Posteriors = Callable[[np.ndarray], np.ndarray]
 
 def ours(strategy, trainer=None) -> Callable[[Split], Posteriors]:
     """A direct strategy; or a strategy over dichotomies of a trainer."""
-    components = FitOptions(trainer or MANAGER.make("trainer", "svm"), MANAGER.make("calibrator", "platt"))
+    config = TrainingConfig(
+        strategy=strategy,
+        kernels=(KERNEL,),
+        trainer=trainer or MANAGER.make("trainer", "svm"),
+        calibrator=MANAGER.make("calibrator", "platt"),
+        C=C,
+    )
 
     def fit(split: Split) -> Posteriors:
         examples = Examples.of(split.X, split.y, groups=split.groups)
         labels = [f"label {k}" for k in range(int(split.y.max()) + 1)]
-        return train_classifier(examples, labels, Method(strategy, (KERNEL,), components, C)).classifier.posteriors
+        return train_classifier(examples, labels, config, Run(MANAGER)).classifier.posteriors
 
     return fit
 

@@ -36,8 +36,10 @@ from audioclass.kernels.statistics import gram
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import LabelTask
-from audioclass.training.examples import Examples, FitOptions
-from audioclass.training.train import Method, train_classifier
+from audioclass.run import Run
+from audioclass.training.config import TrainingConfig
+from audioclass.training.examples import Examples
+from audioclass.training.train import train_classifier
 
 GAMMA, C = 0.5, 10.0
 GAUSSIAN = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)
@@ -57,12 +59,18 @@ class Split:
 
 
 def ours(strategy, kernel=GAUSSIAN) -> Callable[[Split], Callable]:
-    components = FitOptions(MANAGER.make("trainer", "svm"), MANAGER.make("calibrator", "platt"))
+    config = TrainingConfig(
+        strategy=strategy,
+        kernels=(kernel,),
+        trainer=MANAGER.make("trainer", "svm"),
+        calibrator=MANAGER.make("calibrator", "platt"),
+        C=C,
+    )
 
     def fit(split: Split) -> Callable:
         examples = Examples.of(split.X, split.y, groups=split.groups)
         labels = [f"label {k}" for k in range(int(split.y.max()) + 1)]
-        return train_classifier(examples, labels, Method(strategy, (kernel,), components, C)).classifier.posteriors
+        return train_classifier(examples, labels, config, Run(MANAGER)).classifier.posteriors
 
     return fit
 

@@ -27,7 +27,7 @@ SMOOTH = (LeaveOneOutSquaredError, LeaveOneOutLogLoss, LeaveGroupOutSquaredError
 
 def case(sigma=1.0, C=2.0, groups=GROUPS):
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return SelectionProblem(K, Y, C, gradients, weights=WEIGHTS, groups=groups)
+    return SelectionProblem(K, Y, C, gradients=gradients, weights=WEIGHTS, groups=groups)
 
 
 def retrained(judged, groups):

@@ -28,7 +28,7 @@ def case(n=30, seed=0, sigma=1.0, C=1.0, noise=0.8):
     X = rng.normal(size=(n, 2))
     y = np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1, -1)
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return SelectionProblem(K, y, C, gradients, folds=np.arange(n) % 5, svm=FIT, l2_svm=L2SVM().fit)
+    return SelectionProblem(K, y, C, gradients=gradients, folds=np.arange(n) % 5, svm=FIT, l2_svm=L2SVM().fit)
 
 
 @settings(max_examples=15)
@@ -66,7 +66,7 @@ def test_folds_that_leave_one_side_alone_are_passed_over():
     judged = replace(case(), folds=np.where(case().y > 0, 0, 1))
     assert np.isnan(KFoldError().value(judged))
     assert np.isnan(ValidationError().value(judged))
-    with pytest.raises(ValueError, match="needs folds, the case was given none"):
+    with pytest.raises(ValueError, match="needs folds, the problem was given none"):
         KFoldError().value(replace(judged, folds=None))
 
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from gram_matrices import centred
 
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.separability import (
@@ -9,7 +10,6 @@ from audioclass.criteria.separability import (
     RegularisedSeparabilityC,
     scatter,
 )
-from audioclass.kernels.centring import centre_gram
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
 
@@ -23,7 +23,7 @@ PAIRS = [(ClassSeparabilityC, ClassSeparability), (RegularisedSeparabilityC, Reg
 
 def case(y=SIDES, sigma=1.0, C=2.0):
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
-    return SelectionProblem(K, y, C, gradients)
+    return SelectionProblem(K, y, C, gradients=gradients)
 
 
 @pytest.mark.parametrize("y", [SIDES, LABELS], ids=["two", "three"])
@@ -39,7 +39,7 @@ def test_scatters_of_a_linear_kernel_are_those_of_the_points(y):
 def test_scatters_add_up_to_the_centred_trace():
     judged = case()
     between, within, _ = scatter(judged.K, NOTHING, judged.y)
-    assert between + within == pytest.approx(np.trace(centre_gram(judged.K)))
+    assert between + within == pytest.approx(np.trace(centred(judged.K)))
 
 
 def test_wide_kernels_see_what_the_points_are():

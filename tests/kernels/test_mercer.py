@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.errors import UsageError
-from audioclass.kernels.mercer import REPAIRS, check_mercer, repair_gram
+from audioclass.kernels.mercer import check_mercer
 
 INDEFINITE = np.array([[0.0, 2.0], [2.0, 0.0]])  # eigenvalues -2 and 2
 
@@ -29,24 +28,6 @@ def test_a_multiple_of_the_identity_shifts_the_smallest_eigenvalue(c):
 
 def test_an_unsymmetric_matrix_fails():
     assert not check_mercer(np.array([[1.0, 0.5], [0.0, 1.0]])).holds
-
-
-@pytest.mark.parametrize(("how", "eigenvalues"), [("clip", [0, 2]), ("flip", [2, 2]), ("shift", [0, 4])])
-def test_repairs_do_what_they_say(how, eigenvalues):
-    repaired = repair_gram(INDEFINITE, how)
-    assert check_mercer(repaired).holds
-    np.testing.assert_allclose(np.linalg.eigvalsh(repaired), eigenvalues, atol=1e-12)
-
-
-@pytest.mark.parametrize("how", REPAIRS)
-def test_what_needs_no_repair_is_left_as_it_is(how):
-    K = np.array([[2.0, 1.0], [1.0, 2.0]])
-    np.testing.assert_allclose(repair_gram(K, how), K, atol=1e-12)
-
-
-def test_an_unknown_repair_gets_a_suggestion():
-    with pytest.raises(UsageError, match="unknown repair 'clipp'; did you mean 'clip'"):
-        repair_gram(INDEFINITE, "clipp")
 
 
 @pytest.mark.parametrize("K", [np.ones((2, 3)), np.empty((0, 0)), np.full((2, 2), np.nan)])

@@ -15,7 +15,9 @@ from audioclass.kernels.statistics import (
     diagonal,
     gram,
     gram_and_gradients,
+    gram_of_statistic,
     mean_squared_distance,
+    pairwise,
     squared_distance,
 )
 from audioclass.parameters import component
@@ -51,8 +53,21 @@ def test_scipy_agrees_on_distances(X, Y):
 
 @given(matrices)
 def test_distances_of_examples_to_themselves_are_exactly_zero(X):
-    assert (squared_distance(X, X).diagonal() == 0).all()
-    assert (squared_distance(X, X) >= 0).all()
+    for statistic in (squared_distance, mean_squared_distance):
+        assert (pairwise(statistic, X).diagonal() == 0).all()
+        assert (pairwise(statistic, X) >= 0).all()
+    np.testing.assert_array_equal(gram(Gaussian(), X).diagonal(), 1)
+
+
+def test_the_diagonal_does_not_hang_on_who_an_array_is():
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    np.testing.assert_array_equal(squared_distance(X, X), squared_distance(X, X[:]))
+    np.testing.assert_array_equal(gram(Gaussian(), X), gram(Gaussian(), X[:]))
+
+
+def test_a_kernel_without_a_statistic_has_no_gram_matrix_of_one():
+    with pytest.raises(ValueError, match="kernel 'median' has no statistic, it has only a Gram matrix"):
+        gram_of_statistic(Median(), np.ones((2, 2)))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from audioclass.training.error_factor import joachims_error_factor
 
 from audioclass.criteria.alignment import AlignmentC
 from audioclass.criteria.errors import ExactLeaveOneOut
@@ -10,6 +9,7 @@ from audioclass.kernels.linear import Linear
 from audioclass.laboratory.ledger import Ledger
 from audioclass.laboratory.surfaces import RESOLUTION, checkerboard, curve, surfaces
 from audioclass.laboratory.sweeps import Sides, sweep_error_factor, sweep_sigma
+from audioclass.training.objective import joachims_error_factor
 
 
 def quiet(_):

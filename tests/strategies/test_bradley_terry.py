@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 import scipy.optimize
+from bradley_terry_model import divergence, fixed_point_step
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from audioclass.strategies.bradley_terry import couple_bradley_terry, divergence, fixed_point_step
+from audioclass.strategies.bradley_terry import couple_bradley_terry
 from audioclass.strategies.coupling import couple_hastie_tibshirani, pair_matrix, pair_weights
 from audioclass.strategies.output_codes import make_code
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 import scipy.optimize
+from bradley_terry_model import divergence, fixed_point_step
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from audioclass.strategies.bradley_terry import divergence, fixed_point_step
 from audioclass.strategies.coupling import (
     COUPLINGS,
     couple_hastie_tibshirani,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from audioclass.contracts import HoldsOutGroups
 from audioclass.testing import check_trainer
 from audioclass.testing.blobs import binary_task, blobs
-from audioclass.trainers.least_squares import Factorisation, LeastSquares
+from audioclass.trainers.least_squares import LeastSquares
 
 TRAINER = LeastSquares()
 seeds, factors = st.integers(0, 50), st.sampled_from([0.01, 1.0, 100.0, 1e5])
@@ -111,18 +111,6 @@ def test_groups_may_have_names():
     )
 
 
-@pytest.mark.parametrize("C", [1e-3, 1.0, 10.0, 1e4])
-@pytest.mark.parametrize("with_weights", [False, True])
-def test_one_eigendecomposition_serves_every_error_factor(C, with_weights):
-    task = weighted(0, C) if with_weights else overlapping(C=C)[1]
-    Y, groups = dichotomies(0), np.arange(30) // 4
-    factorisation = Factorisation.of(task.K, task.weights if with_weights else None)
-    direct, served = TRAINER.fit_many(task, Y), factorisation.solve(Y, C)
-    np.testing.assert_allclose(served.scores(task.K), direct.scores(task.K), atol=1e-8)
-    _, held_out = TRAINER.fit_and_hold_out(task, Y, groups)
-    np.testing.assert_allclose(factorisation.held_out(Y, C, groups), held_out, atol=1e-8)
-
-
 def test_examples_that_are_all_alike_get_the_weighted_mean_of_their_sides():
     _, task = overlapping(K=np.ones((30, 30)), weights=np.tile([3.0, 1.0], 15))
     np.testing.assert_allclose(TRAINER.fit(task).scores(task.K), 0.5)
@@ -141,14 +129,11 @@ def refusals():
     not_positive = r"K with its ridge has the eigenvalue -.*must be clearly positive; repair K, or lower C"
     one_group = "one group holds every example, at least 2 groups are needed"
     yield "no_mercer_kernel", lambda: TRAINER.fit(tanh), not_positive
-    yield "no_mercer_kernel_factorised", lambda: Factorisation.of(tanh.K).solve(Y, 100.0), not_positive
     yield "no_mercer_kernel_held_out", lambda: TRAINER.fit_and_hold_out(tanh, Y, groups), not_positive
     yield "one_group", lambda: TRAINER.fit_and_hold_out(task, Y, np.zeros(30)), one_group
     yield "too_few_groups", lambda: TRAINER.fit_and_hold_out(task, Y, groups[:5]), r"groups has shape \(5,\) for 30"
     yield "too_few_targets", lambda: TRAINER.fit_many(task, Y[:5]), r"Y has shape \(5, 1\) for 30 examples"
     yield "nan_targets", lambda: TRAINER.fit_many(task, Y * np.nan), "Y holds NaN or infinite values"
-    yield "nan_gram", lambda: Factorisation.of(np.full((2, 2), np.nan)), "K holds NaN or infinite values"
-    yield "weight_zero", lambda: Factorisation.of(np.eye(2), np.array([1.0, 0])), "weights must all be above 0"
 
 
 @pytest.mark.parametrize(("work", "message"), [case[1:] for case in refusals()], ids=[case[0] for case in refusals()])

@@ -4,22 +4,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trainings import make_config, make_run
 
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.parameters import component
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy, FeatureMachine, Task
+from audioclass.run import silent
 from audioclass.storage import Store
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
-from audioclass.training import dichotomies as module
-from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.examples import Examples, FitOptions
+from audioclass.training.dichotomies import train_dichotomies, trainer_for
+from audioclass.training.examples import Examples
+from audioclass.training.folds import fold_count, grouped_folds
+from audioclass.training.held_out import scoring_for
+from audioclass.training.problem import DichotomyProblem
 from audioclass.training.statistics import PairwiseStatistics
 
 MANAGER = plugin_manager(installed=False)
-PLATT = MANAGER.make("calibrator", "platt")
 SVM = MANAGER.make("trainer", "svm")
 X, Y = blobs(3, n_each=14, spread=1.3)
 GROUPS = np.arange(len(Y)) // 6
@@ -32,16 +35,15 @@ def trained(
     groups=GROUPS,
     jobs=1,
     dichotomies=None,
-    progress=None,
+    progress=silent,
     everywhere=False,
     store=None,
 ):
     examples = Examples.of(X, Y, groups=groups)
     plan = dichotomies or OneVsOne().plan(["a", "b", "c"], None, None, None).dichotomies
-    components = FitOptions(trainer, PLATT, held_out=held_out)
+    config, run = make_config(trainer=trainer, held_out=held_out), make_run(jobs=jobs, progress=progress)
     kernels, Cs = [Gaussian()] * len(plan), [2.0] * len(plan)
-    told = {"everywhere": everywhere, "jobs": jobs, "progress": progress, "store": store}
-    return train_dichotomies(plan, examples, kernels, Cs, components, **told)
+    return train_dichotomies(plan, examples, kernels, Cs, config, run, everywhere=everywhere, store=store)
 
 
 def brute_force(dichotomy, fold_of):
@@ -62,7 +64,7 @@ def test_held_out_scores_are_those_of_machines_that_never_saw_the_group():
         rows = np.flatnonzero(np.isin(Y, (*result.dichotomy.positive, *result.dichotomy.negative)))
         sides = np.where(np.isin(Y, result.dichotomy.positive), 1, -1)[rows]
         fold_of = np.zeros(len(Y), int)
-        fold_of[rows] = module.grouped_folds(sides, GROUPS[rows], module.fold_count(sides, GROUPS[rows]))
+        fold_of[rows] = grouped_folds(sides, GROUPS[rows], fold_count(sides, GROUPS[rows]))
         _, expected = brute_force(result.dichotomy, fold_of)
         np.testing.assert_allclose(result.held_out[rows], expected[rows], atol=1e-6)
 
@@ -71,31 +73,28 @@ def test_held_out_scores_are_those_of_machines_that_never_saw_the_group():
 @given(st.integers(2, 8), st.integers(0, 100))
 def test_no_machine_is_scored_on_a_group_it_was_trained_on(size, seed):
     groups = np.random.default_rng(seed).permutation(np.arange(len(Y)) // size)
-    seen = []
+    group_of = dict(zip(X[:, 0].tolist(), groups.tolist(), strict=True))
+    seen, leaks = [], []
 
     class Watching:
+        name = "watching"
         wants = "features"
 
         def fit(self, task):
-            seen.append(set(task.X[:, 0].tolist()))
-            return module.FeatureMachine({})
+            seen.append({group_of[x] for x in task.X[:, 0].tolist()})
+            return FeatureMachine({})
 
         def scores(self, machine, new):
-            group_of = dict(zip(X[:, 0].tolist(), groups.tolist(), strict=True))
-            trained_groups = {group_of[x] for x in seen[-1]}
-            self.leaks += [group_of[x] in trained_groups for x in new[:, 0].tolist()]
+            leaks.extend(group_of[x] in seen[-1] for x in new[:, 0].tolist())
             return new[:, 0]
 
-        leaks: list = []  # noqa: RUF012
-
-    watcher = Watching()
-    watcher.leaks = []
     examples = Examples.of(X, Y, groups=groups)
-    components = FitOptions(watcher, PLATT, held_out="folds")
-    problem = module._Problem(0, Dichotomy((0,), (1, 2)), examples, Gaussian(), 1.0, components, 1)
-    for fold in problem.queue[1:]:
-        module._fit_one((problem, fold), examples)
-    assert not any(watcher.leaks)
+    problem = DichotomyProblem.of(Dichotomy((0,), (1, 2)), examples, kernel=Gaussian(), C=1.0, trainer=Watching())
+    scoring = scoring_for(problem, "folds", 5)
+    for fold in scoring.trainable:
+        scoring.scores_without(fold, problem, examples)
+    assert leaks
+    assert not any(leaks)
 
 
 def test_jobs_do_not_change_the_result():
@@ -124,7 +123,7 @@ def test_closed_form_scores_are_those_of_retraining():
 
 def test_span_scores_need_no_retraining():
     steps = []
-    results = trained(held_out="span", groups=None, progress=lambda done, total: steps.append((done, total)))
+    results = trained(held_out="span", groups=None, progress=lambda stage, done, total: steps.append((done, total)))
     assert steps[-1] == (3, 3)
     folds = trained(groups=None, held_out="folds")
     for span, fold in zip(results, folds, strict=True):
@@ -134,7 +133,7 @@ def test_span_scores_need_no_retraining():
 
 def test_progress_counts_machines_and_folds():
     steps = []
-    trained(held_out="folds", progress=lambda done, total: steps.append((done, total)))
+    trained(held_out="folds", progress=lambda stage, done, total: steps.append((done, total)))
     assert steps[-1][0] == steps[-1][1] == 3 * 6
 
 
@@ -146,7 +145,7 @@ def test_a_side_of_one_group_is_calibrated_on_its_own_scores_and_says_so():
 
 
 def test_a_dichotomy_without_examples_is_refused():
-    with pytest.raises(ValueError, match=r"dichotomy 0: no example of labels \(7,\)"):
+    with pytest.raises(ValueError, match=r"dichotomy \(0,\) against \(7,\): no example of labels \(7,\)"):
         trained(dichotomies=(Dichotomy((0,), (7,)),))
 
 
@@ -159,8 +158,8 @@ def test_examples_outside_a_dichotomy_are_scored_by_its_machine():
 
 def test_beyond_the_budget_the_large_trainer_takes_over():
     examples = Examples(PairwiseStatistics(X, budget=1000), Y, np.ones(len(Y)), GROUPS)
-    components = FitOptions(SVM, PLATT, large=MANAGER.make("trainer", "nystroem", {"landmarks": 10}))
-    [trained_pair] = train_dichotomies([Dichotomy((0,), (1,))], examples, [Gaussian()], [2.0], components)
+    config = make_config(large=MANAGER.make("trainer", "nystroem", {"landmarks": 10}))
+    [trained_pair] = train_dichotomies([Dichotomy((0,), (1,))], examples, [Gaussian()], [2.0], config, make_run())
     assert len(trained_pair.machine.support) == 10
     assert np.isfinite(trained_pair.held_out[Y < 2]).all()
 
@@ -172,7 +171,7 @@ class Bag:
     wants = "features"
 
     def fit(self, task):
-        return module.FeatureMachine({"centre": task.X.mean(axis=0)})
+        return FeatureMachine({"centre": task.X.mean(axis=0)})
 
     def fit_out_of_bag(self, task, groups):
         halves = np.unique(groups, return_inverse=True)[1] % 2
@@ -198,7 +197,7 @@ def test_what_the_bags_left_out_is_held_out_and_the_rest_is_scored_by_the_machin
 def test_a_store_changes_no_bit_and_saves_every_fit(name, tmp_path, monkeypatch):
     made = MANAGER.make("trainer", name)
     results = [trained(made, store=store) for store in (None, Store(tmp_path))]
-    monkeypatch.setattr(module, "_fit", lambda *_: pytest.fail("fitted again"))
+    monkeypatch.setattr("audioclass.training.fit.arrays_of", lambda *_: pytest.fail("fitted again"))
     results.append(trained(made, store=Store(tmp_path)))
     for one, *others in zip(*results, strict=True):
         assert all(np.array_equal(one.held_out, other.held_out, equal_nan=True) for other in others)
@@ -230,8 +229,67 @@ class Bags:
 
 def test_without_anything_out_of_the_bag_it_says_so():
     X, y = np.eye(4), np.array([0, 0, 1, 1])
-    [trained] = train_dichotomies(
-        [Dichotomy((0,), (1,))], Examples.of(X, y), [Gaussian()], [1.0], FitOptions(Bags(), PLATT)
-    )
+    config = make_config(trainer=Bags())
+    [trained] = train_dichotomies([Dichotomy((0,), (1,))], Examples.of(X, y), [Gaussian()], [1.0], config, make_run())
     assert trained.note == "calibrated on its own training scores: a side has a single group"
     assert np.isfinite(trained.held_out).all()
+
+
+# --- examples that a strategy weighs --------------------------------------------------------------------------------
+
+
+def weighed(importance, trainer="svm"):
+    examples = Examples.of(X, Y, groups=GROUPS)
+    config = make_config(trainer=MANAGER.make("trainer", trainer), held_out="auto")
+    pair = [Dichotomy((0,), (1,))]
+    factors = [importance]
+    return train_dichotomies(
+        pair, examples, [Gaussian()], [2.0], config, make_run(), importance=factors, everywhere=True
+    )[0]
+
+
+@pytest.mark.parametrize("trainer", ["svm", "least_squares", "landmarks"])
+def test_an_example_of_importance_0_is_left_out(trainer):
+    counts = (np.arange(len(Y)) % 5 > 0).astype(float)
+    result = weighed(counts, trainer)
+    assert not set(result.machine.support) & set(np.flatnonzero(counts == 0))
+    assert np.isfinite(result.held_out).all()
+    assert result.importance is counts
+
+
+@pytest.mark.parametrize("trainer", ["svm", "least_squares"])
+def test_an_importance_of_one_changes_nothing(trainer):
+    [plain, weighty] = [weighed(importance, trainer) for importance in (None, np.ones(len(Y)))]
+    assert np.array_equal(plain.held_out, weighty.held_out)
+
+
+def test_a_side_that_nobody_counts_in_is_refused():
+    with pytest.raises(ValueError, match=r"no example of labels \(1,\) counts in this round"):
+        weighed((Y == 0).astype(float))
+
+
+# --- who trains what ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_sets", "name"),
+    [(6000, 1, "svm"), (6001, 1, "landmarks"), (3000, 8, "svm"), (3000, 9, "landmarks"), (50_000, 1, "landmarks")],
+)
+def test_landmarks_take_over_where_factorisations_would_cost_too_much(n_rows, n_sets, name):
+    config = make_config(held_out="span", large=MANAGER.make("trainer", "landmarks"))
+    trainer, held_out = trainer_for(config, n_rows, n_sets, PairwiseStatistics(X))
+    assert trainer.name == name
+    assert held_out == ("span" if name == "svm" else "folds")
+
+
+def test_landmarks_take_over_where_the_matrix_does_not_fit():
+    config = make_config(large=MANAGER.make("trainer", "landmarks"), large_rows=100)
+    statistics = PairwiseStatistics(X, budget=50 * 50 * 4)
+    assert trainer_for(config, 50, 1, statistics)[0].name == "svm"
+    assert trainer_for(config, 51, 1, statistics)[0].name == "landmarks"
+
+
+@pytest.mark.parametrize("fields", [{}, {"trainer": Bag(), "large": MANAGER.make("trainer", "landmarks")}])
+def test_a_trainer_without_a_matrix_or_without_another_stays(fields):
+    config = make_config(**fields)
+    assert trainer_for(config, 10**6, 1, PairwiseStatistics(X)) == (config.trainer, "auto")

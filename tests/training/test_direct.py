@@ -4,22 +4,25 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from audioclass.training.naive import naive_posteriors
+from trainings import make_config, make_run
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.recalibration import recalibrated
+from audioclass.contracts import HoldsOutOfBag
 from audioclass.kernels.linear import Linear
 from audioclass.parameters import component
 from audioclass.problems import FeatureMachine, Machine
 from audioclass.storage import Store
+from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
-from audioclass.training.direct import IN_SAMPLE, train_direct
-from audioclass.training.examples import Examples, FitOptions
-from audioclass.training.train import Method, train_classifier
+from audioclass.training.direct import train_direct
+from audioclass.training.examples import Examples
+from audioclass.training.folds import grouped_folds
+from audioclass.training.random_split import random_split_posteriors
+from audioclass.training.train import train_classifier
 
 X, Y = blobs(3, n_each=10, spread=1.0)
 GROUPS = np.arange(len(Y)) // 2
-PIECES = FitOptions(None, None, n_folds=5)
 
 
 def softmax(scores):
@@ -77,13 +80,12 @@ class BagOfMeans(MeansOfFeatures):
         return machine, scores
 
 
-def direct(strategy, groups=GROUPS, store=None):
-    return train_direct(strategy, Examples.of(X, Y, groups=groups), 3, Linear(), 1.0, PIECES, store)
+def direct(strategy, groups=GROUPS, store=None, jobs=1):
+    examples, run = Examples.of(X, Y, groups=groups), make_run(jobs=jobs)
+    return train_direct(examples, 3, Linear(), 1.0, make_config(strategy=strategy), run, store=store)
 
 
 def test_held_out_scores_are_those_of_means_without_the_fold():
-    from audioclass.training.folds import grouped_folds
-
     folds = grouped_folds(Y, GROUPS, 5)
     found = direct(Means()).held_out
     for fold in range(5):
@@ -108,7 +110,7 @@ def test_what_no_member_missed_is_scored_by_the_machine():
 
 def test_a_single_group_is_noted():
     found = direct(Means(), groups=np.zeros(len(Y), int))
-    assert found.note == IN_SAMPLE
+    assert found.note == "combined by its own training scores: a label has a single group"
 
 
 @pytest.mark.parametrize("strategy", [Means(), MeansOfFeatures(), BagOfMeans()], ids=lambda one: one.name)
@@ -122,18 +124,28 @@ def test_a_store_changes_no_bit(strategy, tmp_path):
 
 @pytest.mark.parametrize("strategy", [Means(), MeansOfFeatures(), BagOfMeans()], ids=lambda one: one.name)
 def test_a_classifier_of_all_labels_at_once(strategy):
-    method = Method(strategy, (Linear(),), PIECES)
+    config = make_config(strategy=strategy, kernels=(Linear(),))
     told = []
     examples = Examples.of(X, Y, groups=GROUPS)
-    training = train_classifier(examples, "abc", method, progress=lambda *said: told.append(said))
+    training = train_classifier(examples, "abc", config, make_run(progress=lambda *at: told.append(at)))
     classifier = training.classifier
-    assert told == [("training", 0, 1), ("training", 1, 1)]
+    n_fits = 1 if isinstance(strategy, HoldsOutOfBag) else 1 + 5
+    assert told == [("training", done, n_fits) for done in range(1, n_fits + 1)]
     assert (classifier.plan, classifier.n_machines) == (None, 1)
     P = classifier.posteriors(X)
     np.testing.assert_allclose(P.sum(axis=1), 1)
     assert (P.argmax(axis=1) == Y).mean() > 0.8
     assert np.array_equal(classifier.decide(X), P.argmax(axis=1))
-    assert naive_posteriors(examples, method, training).shape == P.shape
+    assert random_split_posteriors(examples, config, training, make_run()).shape == P.shape
+
+
+def test_jobs_do_not_change_the_result():
+    assert np.array_equal(direct(Means()).held_out, direct(Means(), jobs=2).held_out)
+
+
+def test_a_strategy_with_a_plan_is_refused():
+    with pytest.raises(ValueError, match="strategy 'one_vs_one' plans dichotomies, a direct one is needed"):
+        direct(OneVsOne())
 
 
 def test_labels_weigh_the_same_in_sum():
@@ -145,7 +157,8 @@ def test_labels_weigh_the_same_in_sum():
             return super().fit(task)
 
     kept = np.flatnonzero((Y != 0) | (np.arange(len(Y)) < 4))
-    train_direct(Watched(), Examples.of(X[kept], Y[kept]), 3, Linear(), 1.0, PIECES)
+    config = make_config(strategy=Watched())
+    train_direct(Examples.of(X[kept], Y[kept]), 3, Linear(), 1.0, config, make_run())
     np.testing.assert_allclose(seen[0], len(kept) / 3)
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.training.folds import fold_count, grouped_folds, trainable_folds
+from audioclass.training.folds import fold_count, grouped_folds, held_out_folds, trainable_folds
 
 
 @st.composite
@@ -65,3 +65,11 @@ def test_the_smaller_side_sets_how_many_folds(groups, count):
 def test_a_fold_that_leaves_one_side_cannot_be_held_out():
     y, folds = np.array([1, 1, -1, -1]), np.array([0, 0, 0, 1])
     assert trainable_folds(y, folds) == [1]
+
+
+def test_there_are_no_folds_where_a_side_has_a_single_group():
+    y = np.array([1, 1, -1, -1])
+    assert held_out_folds(y, np.array([0, 0, 1, 2]), 5) is None
+    folds, trainable = held_out_folds(y, np.array([0, 1, 2, 3]), 5)
+    assert trainable == (0, 1)
+    assert np.array_equal(folds, grouped_folds(y, np.array([0, 1, 2, 3]), 2))

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from audioclass.problems import FeatureMachine, Machine
 from audioclass.storage import Store
-from audioclass.training.results import answers_of, arrays_of
+from audioclass.training.results import FitResult, arrays_of, results_of
 
 SCORES = st.none() | st.lists(st.floats(), min_size=1, max_size=4).map(np.array)
 
@@ -21,25 +21,26 @@ def machines(draw):
     return Machine(np.arange(n), np.random.default_rng(n).normal(size=shape), intercept)
 
 
-answers = st.tuples(st.integers(0, 99), st.none() | st.integers(0, 9), machines(), SCORES)
+results = st.builds(FitResult, machines(), SCORES)
 
 
-def said(answer):
-    """An answer as values that compare to the bit."""
-    index, fold, machine, scores = answer
+def plain(result):
+    """A result as values that compare to the bit."""
+    machine = result.machine
     arrays = {} if machine is None else machine.arrays if isinstance(machine, FeatureMachine) else vars(machine)
-    parts = {name: np.asarray(array) for name, array in (*arrays.items(), ("held out", scores)) if array is not None}
-    return index, fold, type(machine), {name: (a.shape, a.dtype, a.tobytes()) for name, a in parts.items()}
+    parts = [*arrays.items(), ("held out", result.scores)]
+    named = {name: np.asarray(array) for name, array in parts if array is not None}
+    return type(machine), {name: (a.shape, a.dtype, a.tobytes()) for name, a in named.items()}
 
 
-@given(st.lists(answers, max_size=4))
-def test_answers_come_back_to_the_bit(given_answers):
-    assert [said(answer) for answer in answers_of(arrays_of(given_answers))] == [said(a) for a in given_answers]
+@given(st.lists(results, max_size=4))
+def test_results_come_back_to_the_bit(given_results):
+    assert [plain(r) for r in results_of(arrays_of(given_results))] == [plain(r) for r in given_results]
 
 
 def test_they_come_back_from_a_store_too(tmp_path):
-    one = (3, None, Machine(np.array([1, 4]), np.array([0.1, -0.1]), 0.3), np.array([np.nan, 1.0]))
-    other = (3, 2, None, np.array([0.5]))
+    one = FitResult(Machine(np.array([1, 4]), np.array([0.1, -0.1]), 0.3), np.array([np.nan, 1.0]))
+    other = FitResult(None, np.array([0.5]))
     for _ in range(2):
-        kept = Store(tmp_path).computed("key", lambda: arrays_of([one, other]))
-        assert [said(answer) for answer in answers_of(kept)] == [said(one), said(other)]
+        arrays = Store(tmp_path).computed("key", lambda: arrays_of([one, other]))
+        assert [plain(result) for result in results_of(arrays)] == [plain(one), plain(other)]

@@ -2,14 +2,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from audioclass.engine.config import Choices
-from audioclass.training.naive import naive_posteriors
+from trainings import make_config, make_run
 
 from audioclass.classifier.recalibration import recalibrated
+from audioclass.criteria.held_out import LeaveGroupOutLogLoss
+from audioclass.parameters import make, parse_assignments
 from audioclass.plugins.manager import plugin_manager
+from audioclass.searches.grid import Grid
 from audioclass.storage import Store
 from audioclass.testing.blobs import blobs
 from audioclass.training.examples import Examples
+from audioclass.training.random_split import random_split_posteriors
 from audioclass.training.train import geometry_of, plan_of, train_classifier
 
 MANAGER = plugin_manager(installed=False)
@@ -19,10 +22,20 @@ EXAMPLES = Examples.of(X, Y, groups=np.arange(len(Y)) // 2)
 STRATEGIES = ("hybrid_dendrogram", "hybrid_dendrogram:form=weighted", "one_vs_one", "one_vs_rest", "dag")
 
 
+def component(kind, text):
+    name, _, assignments = text.partition(":")
+    cls = MANAGER.load(kind, name)
+    return make(cls, parse_assignments(cls, assignments.split(",") if assignments else []))
+
+
+def configured(strategy="one_vs_one", trainer="least_squares", kernel="gaussian", **fields):
+    parts = {"strategy": component("strategy", strategy), "trainer": component("trainer", trainer)}
+    return make_config(**parts, kernels=(component("kernel", kernel),), **fields)
+
+
 def trained(strategy="one_vs_one", examples=EXAMPLES, store=None, jobs=1, **choices):
-    choices = {"criterion": "fixed", "kernel": "gaussian", **choices}
-    method = Choices(strategy=strategy, **choices).method(MANAGER)
-    return method, train_classifier(examples, LABELS, method, store=store, jobs=jobs)
+    config = configured(strategy, **choices)
+    return config, train_classifier(examples, LABELS, config, make_run(jobs=jobs), store=store)
 
 
 @pytest.mark.parametrize("trainer", ["least_squares", "svm"])
@@ -40,7 +53,7 @@ def test_posteriors_of_new_rows_and_held_out_ones(strategy, trainer):
 
 
 def test_selected_kernels_are_those_of_the_machines():
-    _, training = trained("hybrid_dendrogram", criterion="leave_group_out_log_loss", search="grid:points=3")
+    _, training = trained("hybrid_dendrogram", criterion=LeaveGroupOutLogLoss(), search=Grid(3))
     assert [one.kernel for one in training.selected] == [one.kernel for one in training.trained]
     assert len(training.selected) == training.classifier.n_machines
 
@@ -66,9 +79,8 @@ def test_another_kernel_is_not_taken_from_the_store(tmp_path):
 
 
 def test_one_label_is_refused():
-    method = Choices(criterion="fixed").method(MANAGER)
     with pytest.raises(ValueError, match="1 labels, at least 2 are needed"):
-        train_classifier(Examples.of(X, np.zeros(len(Y), int)), ("a",), method)
+        train_classifier(Examples.of(X, np.zeros(len(Y), int)), ("a",), configured(), make_run())
 
 
 def test_geometry_counts_all_examples(monkeypatch):
@@ -80,28 +92,41 @@ def test_geometry_counts_all_examples(monkeypatch):
 
 
 def test_a_plan_is_the_strategy_s():
-    method = Choices(strategy="one_vs_one").method(MANAGER)
-    assert len(plan_of(EXAMPLES, LABELS, method).dichotomies) == 6
+    assert len(plan_of(EXAMPLES, LABELS, configured(), make_run()).dichotomies) == 6
 
 
-# --- what a split that leaks would claim ----------------------------------------------------------------------------
+def test_a_direct_strategy_has_no_plan():
+    direct = make_config(strategy=type("Direct", (), {"name": "direct", "wants": "gram"})())
+    with pytest.raises(ValueError, match="strategy 'direct' fits all labels at once, one with a plan is needed"):
+        plan_of(EXAMPLES, LABELS, direct, make_run())
 
 
-def test_naive_posteriors_know_the_group():
-    """Two copies of each row are a group: a leaking split has seen the twin."""
+def test_a_kernel_that_is_not_positive_is_noted():
+    [note] = trained(kernel="tanh:slope=0.01", trainer="svm")[1].notes
+    statement = "kernel tanh (slope=0.01, offset=0) is not positive semi-definite on these examples"
+    assert note.startswith(f"{statement}: smallest eigenvalue -")
+    assert trained()[1].notes == ()
+
+
+# --- a random split, for comparison ----------------------------------------------------------------------------
+
+
+def test_a_random_split_knows_the_group():
+    """Two copies of each row are a group: a random split has seen the twin."""
     rng = np.random.default_rng(1)
     rows = np.repeat(rng.normal(size=(24, 8)), 2, axis=0) + 1e-3 * rng.normal(size=(48, 8))
     examples = Examples.of(rows, np.repeat(np.arange(24) % 4, 2), groups=np.repeat(np.arange(24), 2))
     with pytest.warns(UserWarning, match="no higher scores"):
-        method, training = trained(examples=examples, trainer="least_squares")
-    naive = naive_posteriors(examples, method, training)
-    assert (naive.argmax(axis=1) == examples.y).mean() > 0.95 > (training.held_out.argmax(axis=1) == examples.y).mean()
+        config, training = trained(examples=examples, trainer="least_squares")
+    leaking = random_split_posteriors(examples, config, training, make_run())
+    leaks, honest = ((P.argmax(axis=1) == examples.y).mean() for P in (leaking, training.held_out))
+    assert leaks > 0.95 > honest
 
 
-def test_groups_of_one_are_not_naive():
+def test_groups_of_one_leak_nothing():
     examples = Examples.of(X, Y)
-    method, training = trained(examples=examples)
-    np.testing.assert_allclose(naive_posteriors(examples, method, training), training.held_out)
+    config, training = trained(examples=examples)
+    np.testing.assert_allclose(random_split_posteriors(examples, config, training, make_run()), training.held_out)
 
 
 # --- calibration fitted anew ------------------------------------------------------------------------------------------

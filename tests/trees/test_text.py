@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trainings import make_config, make_run
 
 from audioclass.errors import UsageError
 from audioclass.kernels.gaussian import Gaussian
@@ -18,8 +19,8 @@ from audioclass.strategies.dendrogram import HybridDendrogram
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.strategies.weighted import SOLVERS, Weighted
 from audioclass.testing.blobs import blobs
-from audioclass.training.examples import Examples, FitOptions
-from audioclass.training.train import Method, train_classifier
+from audioclass.training.examples import Examples
+from audioclass.training.train import train_classifier
 from audioclass.training.tree_editing import compare_trees, retrain, written_tree
 from audioclass.trees.branches import Branch, random_tree
 from audioclass.trees.drawing import draw_lines, draw_svg
@@ -210,10 +211,9 @@ def make_kernel(table):
 def trained():
     X, y = blobs(5, n_each=8, spread=0.8)
     examples = Examples.of(X, y)
-    components = FitOptions(MANAGER.make("trainer", "least_squares"), MANAGER.make("calibrator", "platt"))
-    method = Method(HybridDendrogram(merge="none"), (Gaussian(),), components, 10.0)
-    training = train_classifier(examples, FIVE.labels, method)
-    return examples, method, training, written_tree(training, y)
+    config = make_config(strategy=HybridDendrogram(merge="none"), trainer=MANAGER.make("trainer", "least_squares"))
+    training = train_classifier(examples, FIVE.labels, config, make_run())
+    return examples, config, training, written_tree(training, y)
 
 
 def test_the_tree_of_a_training_says_what_was_found(trained):
@@ -227,36 +227,36 @@ def test_the_tree_of_a_training_says_what_was_found(trained):
 
 
 def test_an_untouched_text_touches_nothing(trained):
-    examples, method, training, before = trained
+    examples, config, training, before = trained
     after = read_toml(before.to_toml())
     assert compare_trees(training, after).touched == ()
-    again = retrain(training, after, examples, method, make_kernel)
+    again = retrain(training, after, examples, config, make_run(), make_kernel=make_kernel)
     X = examples.statistics.X
     np.testing.assert_array_equal(again.classifier.posteriors(X), training.classifier.posteriors(X))
 
 
 def test_only_a_changed_machine_is_trained(trained):
-    examples, method, training, before = trained
+    examples, config, training, before = trained
     chosen = next(iter(before.machines))
     machines = {**before.machines, chosen: {**before.machines[chosen], "C": 3.0}}
     after = replace(before, machines=machines)
     assert compare_trees(training, after).touched == (chosen,)
-    again = retrain(training, after, examples, method, make_kernel)
+    again = retrain(training, after, examples, config, make_run(), make_kernel=make_kernel)
     assert {result.dichotomy: result.C for result in again.trained}[chosen] == 3.0
     old = {result.dichotomy: result for result in training.trained}
     assert all(result is old[result.dichotomy] for result in again.trained if result.dichotomy != chosen)
 
 
 def test_a_changed_kernel_is_trained(trained):
-    examples, method, training, before = trained
+    examples, config, training, before = trained
     after = read_toml(before.to_toml().replace("sigma = 1.0", "sigma = 2.0", 1))
     [touched] = compare_trees(training, after).touched
-    again = retrain(training, after, examples, method, make_kernel)
+    again = retrain(training, after, examples, config, make_run(), make_kernel=make_kernel)
     assert {result.dichotomy: result.kernel for result in again.trained}[touched] == Gaussian(sigma=2.0)
 
 
 def test_a_moved_label_touches_the_groups_it_leaves_and_joins(trained):
-    examples, method, training, before = trained
+    examples, config, training, before = trained
     flat = replace(before, tree=tree_from([0, 1, 2, 3, 4]), names=("all", *before.labels))
     assert compare_trees(training, flat).touched == ()
     moved = replace(
@@ -266,7 +266,9 @@ def test_a_moved_label_touches_the_groups_it_leaves_and_joins(trained):
     )
     touched = compare_trees(training, moved).touched
     assert [dichotomy.positive for dichotomy in touched] == [(0, 2)]
-    P = retrain(training, moved, examples, method, make_kernel).classifier.posteriors(examples.statistics.X)
+    P = retrain(training, moved, examples, config, make_run(), make_kernel=make_kernel).classifier.posteriors(
+        examples.statistics.X
+    )
     np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-12)
 
 
@@ -277,8 +279,8 @@ def test_other_labels_are_refused(trained):
 
 
 def test_a_strategy_without_a_tree_is_refused(trained):
-    examples, method, *_ = trained
-    training = train_classifier(examples, FIVE.labels, replace(method, strategy=OneVsOne()))
+    examples, config, *_ = trained
+    training = train_classifier(examples, FIVE.labels, replace(config, strategy=OneVsOne()), make_run())
     with pytest.raises(UsageError, match="strategy 'one_vs_one' has no tree"):
         written_tree(training, examples.y)
 

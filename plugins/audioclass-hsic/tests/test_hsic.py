@@ -1,14 +1,20 @@
 import numpy as np
 import pytest
-from audioclass.training.selection import Selection, select
 from audioclass_hsic import HSIC, register_criteria
 
+from audioclass.calibrators.platt import Platt
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
+from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
+from audioclass.run import Run
 from audioclass.searches.lbfgs import LBFGS
+from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing import check_criterion
+from audioclass.trainers.svm import SVM
+from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
+from audioclass.training.select import select
 
 
 def test_it_keeps_its_contract():
@@ -28,7 +34,16 @@ def test_a_value_worked_out_by_hand():
 def test_it_chooses_kernels():
     X = np.random.default_rng(0).normal(size=(40, 2))
     examples = Examples.of(X, (X[:, 0] > 0).astype(int))
-    [found] = select([Dichotomy((0,), (1,))], examples, [Gaussian(0.1)], 1.0, Selection(HSIC(), LBFGS()))
-    assert found.value > HSIC().value(
+    config = TrainingConfig(
+        strategy=OneVsOne(),
+        kernels=(Gaussian(0.1),),
+        trainer=SVM(),
+        calibrator=Platt(),
+        criterion=HSIC(),
+        search=LBFGS(),
+        C=1.0,
+    )
+    [chosen] = select([Dichotomy((0,), (1,))], examples, config, Run(plugin_manager(installed=False)))
+    assert chosen.value > HSIC().value(
         SelectionProblem(Gaussian(0.1).of(np.square(X[:, None] - X).mean(2)), np.sign(X[:, 0]))
     )

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from audioclass.training.error_factor import joachims_error_factor, null_radius
-from audioclass.training.selection import Selection, select
+from trainings import make_config, make_run
 
 from audioclass.criteria.alignment import Alignment, AlignmentC
 from audioclass.criteria.errors import KFoldError
@@ -20,13 +19,17 @@ from audioclass.searches.gradient import Gradient
 from audioclass.searches.grid import Grid
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
+from audioclass.storage import Store
 from audioclass.training.examples import Examples
-from audioclass.training.objective import CriterionObjective, Problem
+from audioclass.training.objective import CriterionObjective, SelectionSample, joachims_error_factor
 from audioclass.training.refinement import GroupWeightObjective, thin_features
+from audioclass.training.select import select, stored_selection
+from audioclass.training.stored_selection import Selected
 
 ONE_VS_REST = [Dichotomy((0,), (1, 2)), Dichotomy((1,), (0, 2)), Dichotomy((2,), (0, 1))]
 GAUSSIAN = (Gaussian(),)
 PAIR = [Dichotomy((0,), (1,))]
+RUN = make_run()
 
 
 def rings(n=60, seed=0, extra=0):
@@ -43,8 +46,18 @@ def examples(**more):
     return Examples.of(*rings(**more))
 
 
-def choose(dichotomies=ONE_VS_REST, kernels=GAUSSIAN, C=1.0, given=None, **changes):
-    return select(dichotomies, given or examples(), kernels, C, Selection(**changes))
+def choose(dichotomies=ONE_VS_REST, kernels=GAUSSIAN, C=1.0, given=None, feature_groups=(), run=RUN, **changes):
+    changes = {"criterion": LeaveGroupOutLogLoss(), "search": Pattern(), **changes}
+    config = make_config(kernels=kernels, C=C, weigh_groups=bool(feature_groups), **changes)
+    return select(dichotomies, given or examples(), config, run, feature_groups=feature_groups)
+
+
+def sample(X, y, n_folds=5):
+    """The first label against the rest."""
+    n = len(y)
+    return SelectionSample(
+        X=X, Y=np.where(y == 0, 1, -1)[:, None], weights=np.ones(n), groups=np.arange(n), n_folds=n_folds
+    )
 
 
 def test_the_default_finds_a_kernel_as_good_as_the_best_of_a_grid():
@@ -59,7 +72,7 @@ def test_dichotomies_over_the_same_rows_share_one_choice_unless_told_otherwise()
     shared = choose(ONE_VS_REST + PAIR)
     assert shared[0] is shared[1] is shared[2]
     assert shared[3] is not shared[0]
-    own = choose(together=False)
+    own = choose(shared_selection=False)
     assert len({(choice.kernel, choice.C) for choice in own}) > 1
     mean = np.mean([choice.value for choice in own])
     assert mean <= shared[0].value + 1e-6
@@ -67,7 +80,7 @@ def test_dichotomies_over_the_same_rows_share_one_choice_unless_told_otherwise()
 
 def test_an_own_choice_is_that_of_the_dichotomy_alone():
     alone = choose([ONE_VS_REST[1]])[0]
-    together = choose(together=False)[1]
+    together = choose(shared_selection=False)[1]
     assert (alone.kernel, alone.C) == (together.kernel, together.C)
 
 
@@ -138,7 +151,7 @@ def test_a_criterion_without_derivatives_is_not_climbed():
 
 
 def test_criteria_that_train_on_folds_work():
-    found = choose(PAIR, criterion=KFoldError(), search=Grid(3), c_rule="fixed", n_folds=3)[0]
+    found = choose(PAIR, criterion=KFoldError(), search=Grid(3), c_rule="fixed", selection_folds=3)[0]
     assert 0 <= found.value < 0.3
 
 
@@ -161,17 +174,16 @@ def test_few_rows_are_looked_at_where_there_are_many():
             sizes.append(len(case.y))
             return super().value(case)
 
-    choose(criterion=Counting(), search=Grid(2), most_rows=30)
+    choose(criterion=Counting(), search=Grid(2), selection_rows=30)
     assert set(sizes) == {30}
 
 
 def test_progress_and_processes_change_nothing():
     told = []
     plan = [Dichotomy((0,), (1,)), Dichotomy((0,), (2,)), Dichotomy((1,), (2,))]
-    quick = Selection(search=Grid(2))
-    one = select(plan, examples(), [Gaussian()], 1.0, quick, progress=lambda *at: told.append(at))
-    two = select(plan, examples(), [Gaussian()], 1.0, quick, jobs=2)
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    one = choose(plan, search=Grid(2), run=make_run(progress=lambda *at: told.append(at)))
+    two = choose(plan, search=Grid(2), run=make_run(jobs=2))
+    assert told == [("selection", 1, 3), ("selection", 2, 3), ("selection", 3, 3)]
     assert [(choice.kernel, choice.C) for choice in one] == [(choice.kernel, choice.C) for choice in two]
 
 
@@ -179,22 +191,22 @@ def test_groups_of_features_get_weights_that_the_criterion_likes_better():
     given = examples(n=90, extra=4)
     groups = ("ring", "ring", "noise", "noise", "noise", "noise")
     plain = choose(given=given)[0]
-    found = choose(given=given, column_groups=groups)[0]
+    found = choose(given=given, feature_groups=groups)[0]
     assert found.value < plain.value
     assert found.kernel.factors[0] > 3 * found.kernel.factors[-1]
 
 
 def test_derivatives_by_the_weights_agree_with_differences():
     X, y = rings(30, extra=2)
-    problem = Problem(X, np.where(y == 0, 1, -1)[:, None], np.ones(30), np.arange(30), 5)
-    judge = GroupWeightObjective(problem, UnscaledGaussian(), 2.0, ("a", "a", "b", "c"), LeaveGroupOutLogLoss())
+    criterion, groups = LeaveGroupOutLogLoss(), ("a", "a", "b", "c")
+    objective = GroupWeightObjective(sample(X, y), UnscaledGaussian(), criterion, C=2.0, feature_groups=groups)
     point = {"weight of a": 2.0, "weight of b": 0.5, "weight of c": 1.0, "C": 3.0}
-    slopes, h = judge.gradient(point), 1e-5
+    slopes, h = objective.gradient(point), 1e-5
     for name, slope in slopes.items():
-        up, down = (judge.value({**point, name: point[name] + move}) for move in (h, -h))
+        up, down = (objective.value({**point, name: point[name] + move}) for move in (h, -h))
         assert slope == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-8)
-    kernel, _ = judge.at(point)
-    np.testing.assert_allclose(kernel.gram(X, X), judge.cases(point)[0].K)
+    kernel, _ = objective.at(point)
+    np.testing.assert_allclose(kernel.gram(X, X), objective.problems(point)[0].K)
 
 
 def test_features_that_tell_nothing_are_left_out():
@@ -217,51 +229,59 @@ def shifted():
 
 def test_thinned_kernels_keep_the_mean_distance():
     X, y = rings(30, extra=2)
-    problem = Problem(X, np.where(y == 0, 1, -1)[:, None], np.ones(30), np.arange(30), 5)
-    [thin] = thin_features(problem, UnscaledGaussian(), [0.5])
+    [thin] = thin_features(sample(X, y), UnscaledGaussian(), [0.5])
     assert (X * thin.factors).var(axis=0).sum() == pytest.approx(X.var(axis=0).sum())
 
 
 def test_joachims_value_moves_the_slope_of_what_follows_it():
     X, y = rings(30)
-    problem = Problem(X, np.where(y == 0, 1, -1)[:, None], np.ones(30), np.arange(30), 5)
-    judge = CriterionObjective(problem, Gaussian(), AlignmentC(), "joachims", 1.0)
-    judge.climbs = True
+    objective = CriterionObjective(sample(X, y), Gaussian(), AlignmentC(), C=1.0, c_rule="joachims", climbs=True)
     h = 1e-5
-    difference = (judge.value({"sigma": 0.8 + h}) - judge.value({"sigma": 0.8 - h})) / (2 * h)
-    assert judge.gradient({"sigma": 0.8})["sigma"] == pytest.approx(difference, rel=1e-4)
+    difference = (objective.value({"sigma": 0.8 + h}) - objective.value({"sigma": 0.8 - h})) / (2 * h)
+    assert objective.gradient({"sigma": 0.8})["sigma"] == pytest.approx(difference, rel=1e-4)
 
 
 def test_joachims_error_factor_worked_out_by_hand():
     X = np.array([[3.0, 4.0], [0.0, 1.0]])
     assert joachims_error_factor(Linear(), X) == pytest.approx(1 / 9)  # (5 + 1) / 2 = 3
-    assert null_radius(Linear(), X) == pytest.approx(25)
     assert joachims_error_factor(Gaussian(1e-3), X) == pytest.approx(0.5)
     assert joachims_error_factor(Gaussian(1e3), X) > 1e4
     with pytest.raises(ValueError, match="every example is at 0"):
         joachims_error_factor(Linear(), np.zeros((3, 2)))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"c_rule": "joachim"}, "unknown rule for C 'joachim'; did you mean 'joachims'?"),
-        ({"most_rows": 1}, "most_rows=1 must be at least 2"),
-        ({"feature_shares": (0.0,)}, "feature_shares=\\(0.0,\\) must lie above 0"),
-    ],
-)
-def test_wrong_selections_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        Selection(**changes)
+def test_without_a_criterion_the_first_kernel_is_taken_as_it_is():
+    assert choose(PAIR, (Polynomial(), Gaussian()), C=3.0, criterion=None) == [Selected(Polynomial(), 3.0)]
 
 
-def test_no_kernel_and_wrong_groups_are_refused():
-    with pytest.raises(ValueError, match="no kernel to choose from"):
-        choose(kernels=())
+def test_examples_of_importance_0_are_not_looked_at():
+    sizes = []
+
+    @dataclass(frozen=True)
+    class Counting(LeaveOneOutSquaredError):
+        def value(self, case):
+            sizes.append(len(case.y))
+            return super().value(case)
+
+    importance = (np.arange(60) < 30).astype(float)[:, None] * np.ones(3)
+    config = make_config(criterion=Counting(), search=Grid(2))
+    select(ONE_VS_REST, examples(), config, RUN, importance=importance)
+    assert set(sizes) == {30}
+
+
+def test_a_store_gives_the_same_choice(tmp_path):
+    config = make_config(criterion=LeaveGroupOutLogLoss(), search=Grid(2))
+    stores = (None, Store(tmp_path), Store(tmp_path))
+    one, *others = (stored_selection(store, PAIR, examples(), config, RUN) for store in stores)
+    assert all(repr(other) == repr(one) for other in others)
+    assert len(list(tmp_path.rglob("*.npz"))) == 1
+
+
+def test_wrong_groups_are_refused():
     with pytest.raises(ValueError, match="1 names of groups for 2 features"):
-        choose(column_groups=("a",))
+        choose(feature_groups=("a",))
 
 
 def test_groups_are_not_weighed_without_derivatives():
-    found = choose(PAIR, criterion=KFoldError(), search=Grid(2), c_rule="fixed", column_groups=("a", "b"))[0]
+    found = choose(PAIR, criterion=KFoldError(), search=Grid(2), c_rule="fixed", feature_groups=("a", "b"))[0]
     assert found.note == "k_fold_error has no derivatives to weigh groups by"

@@ -1,0 +1,96 @@
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from audioclass.kernels.linear import Linear
+from audioclass.parameters import component
+from audioclass.plugins.manager import plugin_manager
+from audioclass.problems import Dichotomy, FeatureMachine
+from audioclass.training.examples import Examples
+from audioclass.training.held_out import ClosedForm, Folds, OutOfBag, Span, scoring_for
+from audioclass.training.problem import DichotomyProblem, LabelsProblem
+
+MANAGER = plugin_manager(installed=False)
+X, Y = np.random.default_rng(0).normal(size=(12, 3)), np.arange(12) % 2
+
+
+def trainer(name):
+    return MANAGER.make("trainer", name)
+
+
+@component
+class Bagging:
+    """Leaves some groups out of each member."""
+
+    name: ClassVar[str] = "bagging"
+    wants: ClassVar[str] = "features"
+
+    def fit(self, task):
+        return FeatureMachine({"centre": task.X.mean(axis=0)})
+
+    def fit_out_of_bag(self, task, groups):
+        return self.fit(task), task.X[:, 0]
+
+
+def problem(learner, groups):
+    examples = Examples.of(X, Y, groups=groups)
+    return DichotomyProblem.of(Dichotomy((0,), (1,)), examples, kernel=Linear(), C=1.0, trainer=learner)
+
+
+@pytest.mark.parametrize(
+    ("learner", "asked", "size", "method"),
+    [
+        (trainer("least_squares"), "auto", 6, "closed form"),
+        (trainer("landmarks"), "auto", 6, "closed form"),
+        (trainer("least_squares"), "auto", 12, "in sample"),
+        (trainer("least_squares"), "folds", 6, "folds"),
+        (Bagging(), "auto", 6, "out of bag"),
+        (Bagging(), "folds", 6, "folds"),
+        (trainer("svm"), "auto", 2, "span"),
+        (trainer("svm"), "span", 6, "span"),
+        (trainer("svm"), "auto", 3, "folds"),
+        (trainer("l2_svm"), "auto", 1, "folds"),
+    ],
+)
+def test_held_out_scores_are_had_in_the_cheapest_honest_way(learner, asked, size, method):
+    assert scoring_for(problem(learner, np.arange(12) // size), asked, 5).name == method
+
+
+@pytest.mark.parametrize("asked", ["auto", "folds", "span"])
+def test_all_labels_at_once_know_bags_and_folds(asked):
+    examples = Examples.of(X, Y)
+    for learner, method in ((Bagging(), OutOfBag), (trainer("least_squares"), Folds)):
+        one = LabelsProblem.of(examples, n_labels=2, kernel=Linear(), C=1.0, strategy=learner)
+        assert isinstance(scoring_for(one, asked, 5), method)
+
+
+def test_one_dichotomy_alone_is_one_of_those_together():
+    one, examples = problem(trainer("least_squares"), None), Examples.of(X, Y)
+    machine, scores = ClosedForm().fit(one, examples)
+    [(again, same), _] = ClosedForm().fit_together([one, one], examples)
+    np.testing.assert_allclose(machine.coefficients, again.coefficients)
+    np.testing.assert_allclose(scores, same)
+
+
+@pytest.mark.parametrize("method", [ClosedForm(), OutOfBag(), Span()], ids=lambda method: method.name)
+def test_a_learner_without_the_ability_is_refused(method):
+    with pytest.raises((TypeError, ValueError), match="watching"):
+        method.fit(problem(Watching(), None), Examples.of(X, Y))
+
+
+@component
+class Watching:
+    """A trainer over features with no ability but to fit."""
+
+    name: ClassVar[str] = "watching"
+    wants: ClassVar[str] = "features"
+
+    def fit(self, task):
+        return FeatureMachine({})
+
+
+def test_what_cannot_score_its_features_is_refused():
+    one, examples = problem(Watching(), None), Examples.of(X, Y)
+    with pytest.raises(TypeError, match="watching gave a machine over features that it cannot score"):
+        one.scores(FeatureMachine({}), examples, np.arange(3))
