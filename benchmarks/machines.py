@@ -20,7 +20,6 @@ from pathlib import Path
 
 import bench
 import numpy as np
-from audioclass.engine.config import Choices
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import SVC
@@ -28,20 +27,20 @@ from sklearn.svm import SVC
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.grouped_distance import GroupedDistance
 from audioclass.classifier.normalisation import RankNormalisation
-from audioclass.engine import extract_many, load_recipe
+from audioclass.extraction.recipes import load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.run import Run
 from audioclass.strategies.one_vs_one import OneVsOne
-from audioclass.training.config import TrainingConfig
+from audioclass.training.config import METHOD_OPTIONS, TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
 from audioclass.training.examples import Examples
 
 GAMMA, C = 0.5, 10.0
 KERNEL = UnscaledGaussian(sigma=(1 / (2 * GAMMA)) ** 0.5)
-DEFAULT = Choices()
+DEFAULT = {option.name: option.default for option in METHOD_OPTIONS}
 MANAGER = plugin_manager(installed=False)
 RUN = Run(MANAGER)
 
@@ -116,9 +115,7 @@ def features(data: Path, recipe, every: int = 1) -> tuple[np.ndarray, ...]:
     with (folder / "segments.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[::every]
     files = [folder / row["file"] for row in rows]
-    with extract_many(files, recipe, jobs=2) as (_, outcomes):
-        clips = {outcome.path: outcome.cached for outcome in outcomes(None)}
-        parts = [clips[file].load(recipe).X for file in files]
+    parts = bench.feature_tables(files, recipe)
     count = [len(part) for part in parts]
     labels = np.unique([row["label"] for row in rows], return_inverse=True)[1]
     folds, groups = np.array([int(row["fold"]) for row in rows]), np.array([row["group"] for row in rows])
@@ -183,7 +180,7 @@ def large(split: Split, quick: bool) -> tuple[dict, list[tuple]]:
     """Training and prediction on many windows; prediction beside its floor."""
     seconds, models = {}, {}
     for name, fit in (
-        ("ours", Ours(DEFAULT.trainer, large=DEFAULT.large).fit),
+        ("ours", Ours(DEFAULT["trainer"], large=DEFAULT["large"]).fit),
         ("svc_probability", svc_probability),
         ("calibrated_ovo", calibrated_one_vs_one),
     ):
@@ -246,10 +243,10 @@ def _side_machine(examples: Examples, name: str):
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
     every = 4 if asked.quick else 1
-    recipe = load_recipe("environment")
+    recipe = load_recipe("environment", plugin_manager())
     table = features(asked.data, recipe, every)
     results, rows = small([split_of(recipe, *table, fold) for fold in np.unique(table[2])])
-    windows = replace(load_recipe("broadcast"), name="half seconds", window=0.5, window_hop=0.1)
+    windows = replace(load_recipe("broadcast", plugin_manager()), name="half seconds", window=0.5, window_hop=0.1)
     table = features(asked.data, windows, every)
     more, more_rows = large(split_of(windows, *table, 5), asked.quick)
     results, rows = results | more, rows + more_rows

@@ -11,7 +11,7 @@ import numpy as np
 from recipes import fold_accuracy
 
 from audioclass.data import Block
-from audioclass.extraction.extract import extract_features, whole
+from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipes import load_recipe
 from audioclass.plugins.manager import plugin_manager
 
@@ -88,9 +88,7 @@ def main() -> None:
     for name in ("music", "environment"):
         recipe = load_recipe(name, plugin_manager())
         bench.note(f"{name}: extracting {n_clips} clips")
-        X = np.concatenate(
-            [whole(recipe, extract_features([Block(samples[:, None], RATE)], recipe)).X[:1] for samples in clips]
-        )
+        X = np.concatenate([next(extract_features([Block(samples[:, None], RATE)], recipe)).X[:1] for samples in clips])
         for what, y in (("mode", modes), ("tempo", tempi)):
             folds = [fold_accuracy(X, y, recipe.groups, keys % 4 == fold) for fold in range(4)]
             results[f"{name}_{what}_accuracy"] = float(np.mean(folds))

@@ -32,7 +32,7 @@ from sklearn.svm import SVC
 from audioclass.classifier.normalisation import Standardisation
 from audioclass.contracts import Kernel
 from audioclass.criteria.problem import SelectionProblem
-from audioclass.engine import load_recipe
+from audioclass.extraction.recipes import load_recipe
 from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.statistics import mean_squared_distance, pairwise, squared_distance
 from audioclass.numerics import log_loss
@@ -193,7 +193,7 @@ def corpus(data: Path, name: str, every: int):
     folder = data / "audio" / name
     with (folder / "segments.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[::every]
-    X = features_of([folder / row["file"] for row in rows], load_recipe("environment"), jobs=1)
+    X = features_of([folder / row["file"] for row in rows], load_recipe("environment", plugin_manager()))
     labels, y = np.unique([row["label"] for row in rows], return_inverse=True)
     groups = np.unique([row["group"] for row in rows], return_inverse=True)[1]
     folds = np.array([int(row["fold"]) for row in rows]) if name == "esc10" else (groups >= 4).astype(int)
@@ -265,7 +265,7 @@ def trees(data: Path, name: str, every: int, n_splits: int | None) -> dict[str, 
     """Means over the splits; FSDD has one."""
     X, y, folds, groups, labels = corpus(data, name, every)
     left_out = np.unique(folds)[:n_splits] if name == "esc10" else [1]
-    recipe = load_recipe("environment")
+    recipe = load_recipe("environment", plugin_manager())
     found = []
     for fold in left_out:
         bench.note(f"{name}: fold {fold}")

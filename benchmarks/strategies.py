@@ -30,8 +30,8 @@ from sklearn.svm import SVC
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.preprocessing import Preprocessing
-from audioclass.engine import load_recipe
 from audioclass.evaluation.calibration import Binning
+from audioclass.extraction.recipes import load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
@@ -154,7 +154,7 @@ def corpora(data: Path, recipe, quick: bool) -> Iterator[Corpus]:
         with (folder / "segments.csv").open(encoding="utf-8") as file:
             rows = list(csv.DictReader(file))[:: 7 if quick and name == "fsdd" else 1]
         bench.note(f"{name}: {len(rows)} recordings")
-        X = features_of([folder / row["file"] for row in rows], recipe, jobs=1)
+        X = features_of([folder / row["file"] for row in rows], recipe)
         labels, folds, groups = (np.array([row[key] for row in rows]) for key in ("label", fold_column, "group"))
         yield Corpus(name, X, labels, folds, groups)
         if name == "fsdd":
@@ -376,7 +376,7 @@ def write_table(rows: list[dict], ratio: float) -> None:
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0], write=f"write the table to {TABLE.name}")
-    recipe, rows = load_recipe("environment"), []
+    recipe, rows = load_recipe("environment", plugin_manager()), []
     ratio = coupling_over_libsvm(asked.quick)
     bench.note(f"coupling takes {ratio:.2f} of LIBSVM's predict_proba")
     for corpus in corpora(asked.data, recipe, asked.quick):

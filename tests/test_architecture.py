@@ -37,6 +37,7 @@ THIRD_PARTIES = {
     "strategies": {"scipy"},
     "hookspecs": {"pluggy"},
     "plugins": {"pluggy"},
+    "engine": {"platformdirs"},
     "audio": {"soundfile", "soxr", "av"},
     "descriptors": {"scipy", "librosa"},
     "embeddings": {"librosa"},

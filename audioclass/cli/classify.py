@@ -77,8 +77,8 @@ def classify(
     """Say what is heard when: segments with their label, probability and the runner-up.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
-    its reason and skipped; the exit code is then 1. Formats that cannot carry probabilities leave them out:
-    audacity, dcase, elan, srt, textgrid and webvtt.
+    its reason and skipped; the exit code is then 1. Formats that carry no probabilities leave them out: audacity,
+    dcase, elan, srt, textgrid and webvtt.
     """
     from audioclass.engine.runs import make_run
     from audioclass.engine.streaming import SegmentationOptions

@@ -65,7 +65,7 @@ def evaluate(
 ) -> Evaluation:
     """Measure the posteriors `P` of windows against the reference indices `y`.
 
-    Windows of one file are also evaluated together, as `Predictions.per_recording` says; `pool` combines their posteriors.
+    Windows of one file are also evaluated together, see `Predictions.per_recording`; `pool` combines their posteriors.
     `paths` are the names that lead to each label; intervals are drawn over `groups` (by default files).
     """
     resampling = resampling or Resampling()

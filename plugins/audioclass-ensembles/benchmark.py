@@ -35,7 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from audioclass.classifier.grouped_distance import GroupedDistance
 from audioclass.classifier.normalisation import RankNormalisation
-from audioclass.engine import extract_many, load_recipe
+from audioclass.extraction.recipes import load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
@@ -132,9 +132,7 @@ def read_corpus(folder: Path, fold_column: str, every: int) -> tuple[list[Path],
 
 def features_of(files: list[Path], recipe) -> np.ndarray:
     """One row for each recording: all are shorter than a window."""
-    with extract_many(files, recipe, jobs=2) as (_, outcomes):
-        entries = {outcome.path: outcome.cached for outcome in outcomes(None)}
-        return np.concatenate([entries[file].load(recipe).X[:1] for file in files])
+    return np.concatenate([X[:1] for X in bench.feature_tables(files, recipe)])
 
 
 def split_of(recipe, X, y, groups, test: np.ndarray) -> Split:
@@ -176,7 +174,7 @@ def corpus_results(corpus: str, ways: dict[str, Callable], splits: list[Split]) 
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
-    recipe = load_recipe("environment")
+    recipe = load_recipe("environment", plugin_manager())
     results, table = {}, [("corpus", "way", "accuracy", "log-loss", "fit s", "predict s")]
     for corpus, fold_column in (("esc10", "fold"), ("fsdd", "group")):
         files, y, folds, groups = read_corpus(asked.data / "audio" / corpus, fold_column, 5 if asked.quick else 1)

@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 
 from audioclass.classifier.grouped_distance import GroupedDistance
 from audioclass.classifier.normalisation import RankNormalisation
-from audioclass.engine import extract_many, load_recipe
+from audioclass.extraction.recipes import load_recipe
 from audioclass.kernels.gaussian import UnscaledGaussian
 from audioclass.kernels.linear import Linear
 from audioclass.kernels.statistics import gram
@@ -144,9 +144,7 @@ def read_corpus(folder: Path, fold_column: str, every: int) -> tuple[list[Path],
 
 def features_of(files: list[Path], recipe) -> np.ndarray:
     """One row for each recording: all are shorter than a window."""
-    with extract_many(files, recipe, jobs=2) as (_, outcomes):
-        entries = {outcome.path: outcome.cached for outcome in outcomes(None)}
-        return np.concatenate([entries[file].load(recipe).X[:1] for file in files])
+    return np.concatenate([X[:1] for X in bench.feature_tables(files, recipe)])
 
 
 def split_of(recipe, X, y, groups, test: np.ndarray) -> Split:
@@ -170,7 +168,7 @@ def corpus_results(corpus: str, splits: list[Split]) -> dict[str, dict[str, floa
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
-    recipe = load_recipe("environment")
+    recipe = load_recipe("environment", plugin_manager())
     results, rows = {}, [("corpus", "way", *COLUMNS)]
     for corpus, fold_column in (("esc10", "fold"), ("fsdd", "group")):
         files, y, folds, groups = read_corpus(asked.data / "audio" / corpus, fold_column, 5 if asked.quick else 1)

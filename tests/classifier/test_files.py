@@ -110,7 +110,7 @@ def with_more(model_file, path, member, **keys):
 
 def test_what_can_be_done_without_is_ignored(trained, model_file, tmp_path):
     later = with_more(model_file, tmp_path / "later.audioclass", "notes/times.npy", remark={"by": "a later version"})
-    X = trained.labelled.X
+    X = trained.dataset.X
     assert np.array_equal(load_model(later).posteriors_of(X), trained.model.posteriors_of(X))
 
 

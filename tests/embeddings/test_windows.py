@@ -14,7 +14,8 @@ NAMES = ("cqt", "chroma_cqt", "tonnetz", "tempogram", "pcen", "pyin")
 LISTING = """
 import sys
 import audioclass
-from audioclass.engine import load_recipe
+from audioclass.extraction.recipes import load_recipe as load
+from audioclass.plugins.manager import plugin_manager
 from audioclass.plugins.manager import plugin_manager
 from typer.testing import CliRunner
 from audioclass.cli import app
@@ -25,9 +26,9 @@ manager = plugin_manager(installed=False)
 for name in %r:
     manager.make("embedding", name).columns()
 manager.make("descriptor", "hpss")
-load_recipe("broadcast")
+load("broadcast", plugin_manager())
 print(sorted({"librosa", "numba"} & set(sys.modules)))
-load_recipe("music")
+load("music", plugin_manager())
 print(sorted({"librosa", "numba"} & set(sys.modules)))
 """
 DIGESTS = """
