@@ -67,7 +67,8 @@ def _check_components(manifest: Mapping[str, Any], registry: Registry) -> None:
 
 def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Model:
     labels = tuple(_text(label) for label in manifest["labels"])
-    taxonomy = Taxonomy.of_paths([[_text(name) for name in path] for path in manifest["paths"]])
+    paths = manifest.get("taxonomy", manifest["paths"])  # the first where a label stands in several groups
+    taxonomy = Taxonomy.of_paths([[_text(name) for name in path] for path in paths])
     taxonomy.check_labels(labels)
     table = dict(manifest["recipe"])
     recipe = recipe_of(_text(table.pop("name")), table, registry.make, registry.origin)

@@ -86,7 +86,7 @@ class Model:
 
     @cached_property
     def paths(self) -> tuple[tuple[str, ...], ...]:
-        """The names from the top of the taxonomy down to each label."""
+        """For each label the names of the groups that hold it, larger ones first, and its own."""
         return tuple(self.taxonomy.path(label) for label in self.labels)
 
     def posteriors(self, features: Features) -> Posteriors:

@@ -137,7 +137,12 @@ def _paths(path: Path, labels: set[tuple[str, ...]]) -> tuple[tuple[str, ...], .
     """The names from the top to each label, if they make a tree."""
     paths = tuple(sorted(tuple(label_of(str(path), part) for part in parts) for parts in labels))
     try:
-        Taxonomy.of_paths(paths or [("nothing",)])
+        repeated = Taxonomy.of_paths(paths or [("nothing",)]).repeated
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from error
+    if repeated:  # two folders called `other` are rather two labels than one: a taxonomy must say it where it is meant
+        raise CorpusError(
+            f"{path}: label {repeated[0]!r} stands in two groups; give the folders two names, or a folder for each"
+            " label and the groups with --taxonomy"
+        )
     return paths

@@ -72,8 +72,9 @@ def config_of(model: Model, run: Run) -> tuple[TrainingConfig, Run]:
 
 def _grown_tree(old: Model, labels: Sequence[str], paths: Sequence[Sequence[str]]) -> Taxonomy:
     """The model's tree with new labels where the corpus has them, or at the top."""
-    where = {path[-1]: path for path in paths}
-    return Taxonomy.of_paths([*old.paths, *(where.get(label, (label,)) for label in labels if label not in old.labels)])
+    placed = [path for path in paths if path[-1] not in old.labels]
+    elsewhere = [(label,) for label in labels if label not in {*old.labels, *(path[-1] for path in placed)}]
+    return Taxonomy.of_paths([*old.taxonomy.leaf_paths, *placed, *elsewhere])
 
 
 @dataclass(frozen=True, eq=False)

@@ -374,7 +374,7 @@ def test_a_taxonomy_is_divided_further_below():
 def test_a_taxonomy_may_repeat_a_label(form, below):
     groups = {"a": [f"label {i}" for i in (0, 1, 2, 3)], "b": [f"label {i}" for i in (3, 4, 5)]}
     strategy = HybridDendrogram(tree="taxonomy", below=below, form=form)
-    plan = strategy.plan(names(6), geometry(6), Taxonomy.of(groups, repeats=True), None)
+    plan = strategy.plan(names(6), geometry(6), Taxonomy.of(groups), None)
     P = combined(strategy, plan, np.random.default_rng(0).random((9, len(plan.dichotomies))))
     np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-12)
     assert [label for label, _ in tree_of(plan).ways()].count(3) == 2

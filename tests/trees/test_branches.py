@@ -237,7 +237,7 @@ def test_a_taxonomy_is_its_tree():
 
 
 def test_a_label_may_stand_in_two_groups():
-    taxonomy = Taxonomy.of({"a": ["x", "y"], "b": ["y", "z"]}, repeats=True)
+    taxonomy = Taxonomy.of({"a": ["x", "y"], "b": ["y", "z"]})
     tree = of_taxonomy(taxonomy, ["x", "y", "z"])
     assert nested(tree) == [[0, 1], [1, 2]]
     assert tree.labels == (0, 1, 2)
