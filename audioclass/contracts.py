@@ -370,6 +370,14 @@ class LooksAhead(Protocol):
     look_ahead: int
 
 
+@runtime_checkable
+class TakesTransitions(Protocol):
+    """A smoother that can go by how labels followed one another in the recordings that a model was trained on."""
+
+    def with_transitions(self, counts: np.ndarray) -> Smoother:
+        """The same smoother for labels of which each followed each so often, (n_labels, n_labels)."""
+
+
 class SmoothingStream(Protocol):
     """The windows of one recording, smoothed as they come."""
 

@@ -38,7 +38,9 @@ class Model:
     """Everything learnt; its arrays are in single precision, so that it is the same before and after a file.
 
     `about` holds plain values: provenance, the out-of-fold report, the components and where they come from.
-    `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`.
+    `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`. `transitions` is
+    (n_labels, n_labels): how often each label followed each from one window to the next, where continuous recordings
+    were trained on.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Model:
     about: Mapping[str, Any] = field(default_factory=dict)
     memory: Memory | None = None
     inverse_temperature: float = 1.0
+    transitions: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -62,6 +65,7 @@ class Model:
         about: Mapping[str, Any],
         memory: Memory | None = None,
         inverse_temperature: float = 1.0,
+        transitions: np.ndarray | None = None,
     ) -> Model:
         """A new model with its golden vectors; without a taxonomy the labels are one group."""
         taxonomy = taxonomy or Taxonomy.of(list(classifier.labels))
@@ -76,6 +80,7 @@ class Model:
             about,
             memory,
             inverse_temperature,
+            transitions,
         )
         return replace(model, golden=Golden.of(recipe, model.posteriors_of))
 

@@ -79,6 +79,8 @@ def _optional(model: Model) -> dict[str, Any]:
     optional: dict[str, Any] = {}
     if model.taxonomy.repeated:
         optional["taxonomy"] = [list(path) for path in model.taxonomy.leaf_paths]
+    if model.transitions is not None:
+        optional["transitions"] = plain(model.transitions)
     return optional
 
 

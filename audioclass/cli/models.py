@@ -117,6 +117,9 @@ def _summary(model: Model) -> str:
     if main:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
         lines.append(f"held out by group, per {next(iter(report))}: {figures}")
+    if model.transitions is not None:
+        n_changes = int(model.transitions.sum() - model.transitions.trace())
+        lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")
     made = about.get("versions", {})
     lines.append("made with " + ", ".join(f"{name} {version}" for name, version in made.items()))
     return "\n".join(lines)

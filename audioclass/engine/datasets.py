@@ -71,6 +71,19 @@ class Dataset:
         names = [_clip_name(clip) for clip in self.clips]
         return [names[i] for i in self.which]
 
+    def label_sequences(self, hop: float) -> list[np.ndarray]:
+        """The label indices of successive windows, for each stretch of a recording that several clips share.
+
+        A stretch ends where more than `hop` seconds lie between windows: only those that follow one another at once, as
+        they do where a recording is classified, tell how labels follow one another.
+        """
+        files = np.unique([str(clip.file) for clip in self.clips], return_inverse=True)[1][self.which]
+        starts = np.array([segment.start for segment in self.segments])
+        order = np.lexsort((starts, files))
+        is_break = (np.diff(files[order]) != 0) | (np.diff(starts[order]) > 1.5 * hop)
+        stretches = np.split(order, np.flatnonzero(is_break) + 1)
+        return [self.y[rows] for rows in stretches if len(np.unique(self.which[rows])) > 1]
+
     def take(self, rows: np.ndarray) -> Dataset:
         """Some of the rows; labels and clips stay."""
         segments = tuple(self.segments[i] for i in rows)

@@ -22,6 +22,7 @@ from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.extraction.recipe import Recipe
 from audioclass.run import Run
+from audioclass.smoothers.transitions import count_transitions
 from audioclass.taxonomy import Taxonomy
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
@@ -130,8 +131,15 @@ def train_on(
             describe(dataset, config, run, training, grouped, random_split, examples.y),
             memory_of(training, examples),
             inverse_temperature,
+            transitions_of(dataset, recipe),
         )
     return Trained(model, training, dataset, grouped, random_split)
+
+
+def transitions_of(dataset: Dataset, recipe: Recipe) -> np.ndarray | None:
+    """How often each label follows each from window to window; None where no recording has several labels in a row."""
+    sequences = dataset.label_sequences(recipe.window_hop)
+    return count_transitions(sequences, len(dataset.labels)) if sequences else None
 
 
 def recipe_of(config: TrainingConfig) -> Recipe:
