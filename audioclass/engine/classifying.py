@@ -55,9 +55,7 @@ def classify(
     labels followed one another in the recordings that the model was trained on, where these were continuous.
     """
     run = run or make_run()
-    options = SegmentationOptions.of(
-        smooth, run, min_duration=min_duration, threshold=threshold, windows=windows
-    )
+    options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
     return classify_recording(source, loaded(model), options, run.progress).result
 
 

@@ -40,6 +40,11 @@ class Dataset:
     fingerprint: str
     remarks: tuple[str, ...] = ()
 
+    @classmethod
+    def empty(cls, n_features: int) -> Dataset:
+        """No window at all."""
+        return cls(np.empty((0, n_features)), (), (), np.empty(0, dtype=int), (), (), "")
+
     @cached_property
     def y(self) -> np.ndarray:
         """The label index of each row."""
@@ -48,7 +53,7 @@ class Dataset:
     def y_among(self, labels: Sequence[str]) -> np.ndarray:
         """The index of each row's label among these."""
         place = {label: i for i, label in enumerate(labels)}
-        return np.array([place.get(clip.label, -1) for clip in self.clips])[self.which]
+        return np.array([place.get(clip.label, -1) for clip in self.clips], dtype=int)[self.which]
 
     @cached_property
     def groups(self) -> np.ndarray:

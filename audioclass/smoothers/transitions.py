@@ -29,7 +29,7 @@ def given_transitions(values: Sequence[float], n_labels: int) -> np.ndarray:
     return A
 
 
-def count_transitions(paths: Iterable[Sequence[int]], n_labels: int) -> np.ndarray:
+def count_transitions(paths: Iterable[Sequence[int] | np.ndarray], n_labels: int) -> np.ndarray:
     """How often each label follows each, (n_labels, n_labels), in the labels of successive windows.
 
     Each path is one stretch of a recording without a gap, as indices of labels.
