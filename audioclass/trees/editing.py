@@ -75,7 +75,7 @@ def set_machines(written: WrittenTree, node: str, change: Mapping[str, Any]) -> 
     _Outline.of(written).check_node(node)
     machines = [dichotomy for name, _, each in written.nodes if name == node for dichotomy, _ in each]
     if not machines:
-        raise UsageError(f"tree: no machine stands at {node!r}")
+        raise UsageError(f"tree: no machine stands at {node!r}: a new one has the kernel and C of the model's first")
     changed = {dichotomy: {**written.machines[dichotomy], **change} for dichotomy in machines}
     return replace(written, machines={**written.machines, **changed})
 
