@@ -11,7 +11,7 @@ import numpy as np
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.clips import combine_windows
-from audioclass.classifier.golden import TOLERANCE, Golden
+from audioclass.classifier.golden import Golden
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
@@ -126,10 +126,6 @@ class Model:
     def drift(self) -> float:
         """How far the golden posteriors are from what this machine computes."""
         return self.golden.drift(self.recipe, self.posteriors_of)
-
-    def is_steady(self) -> bool:
-        """Whether the drift is within what rounding may cause."""
-        return self.drift() <= TOLERANCE
 
     def _prepared(self, X: np.ndarray) -> np.ndarray:
         """Rows as the machines compare them: each by itself, and cheaper the more come together."""
