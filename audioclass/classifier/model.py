@@ -133,7 +133,7 @@ class Model:
 
     def _posteriors(self, prepared: np.ndarray) -> np.ndarray:
         P = np.asarray(self.classifier.combine(self.classifier.scores(prepared)), np.float64)
-        return P / P.sum(axis=1, keepdims=True)
+        return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def _single(preprocessing: Preprocessing) -> Preprocessing:

@@ -102,10 +102,10 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     return arrays
 
 
-def plain_piece(component: Any) -> dict[str, Any] | None:
+def plain_piece(component: Any) -> Mapping[str, Any] | None:
     """A component as its name and parameters."""
     if component is None or isinstance(component, Noted):
-        return component and component.table
+        return None if component is None else component.table
     return {"name": component.name, "parameters": plain(parameter_values(component))}
 
 

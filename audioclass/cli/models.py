@@ -12,6 +12,8 @@ from audioclass.cli.options import CorpusOptions, Json, grouped
 from audioclass.errors import ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from audioclass.classifier.model import Model
 
 app = typer.Typer(
@@ -108,7 +110,7 @@ def _load(model: str, *, verify: bool = True) -> Model:
 def _summary(model: Model) -> str:
     about, classifier = model.about, model.classifier
     report = about.get("report", {}).get("grouped", {})
-    main = next(iter(report.values()), {})
+    main: Mapping[str, float] = next(iter(report.values()), {})
     lines = [
         f"{model.name}: {len(model.labels)} labels, {classifier.n_machines} machines over {classifier.n_support} rows",
         f"strategy {classifier.strategy.name}, recipe {model.recipe.name} ({len(model.recipe.columns)} features),"

@@ -53,22 +53,22 @@ class Dataset:
     def y_among(self, labels: Sequence[str]) -> np.ndarray:
         """The index of each row's label among these."""
         place = {label: i for i, label in enumerate(labels)}
-        return np.array([place.get(clip.label, -1) for clip in self.clips], dtype=int)[self.which]
+        return np.asarray(np.array([place.get(clip.label, -1) for clip in self.clips], dtype=int)[self.which])
 
     @cached_property
     def groups(self) -> np.ndarray:
         """The group of each row as text; a recording where the corpus names none."""
-        return np.array([clip.group or str(clip.file) for clip in self.clips])[self.which]
+        return np.asarray(np.array([clip.group or str(clip.file) for clip in self.clips])[self.which])
 
     @cached_property
     def folds(self) -> np.ndarray:
         """The fold that the corpus states for each row, empty where it states none."""
-        return np.array([clip.fold for clip in self.clips])[self.which]
+        return np.asarray(np.array([clip.fold for clip in self.clips])[self.which])
 
     @cached_property
     def weights(self) -> np.ndarray:
         """The weight of each row."""
-        return np.array([clip.weight for clip in self.clips])[self.which]
+        return np.asarray(np.array([clip.weight for clip in self.clips])[self.which])
 
     @cached_property
     def clip_names(self) -> list[str]:
