@@ -217,9 +217,10 @@ def _transitions(stated: Any, n_labels: int) -> np.ndarray | None:
     """Whole numbers, a row for each label; None where the model has none."""
     if stated is None:
         return None
-    if not isinstance(stated, list) or [len(row) for row in stated] != [n_labels] * n_labels:
+    rows = stated if isinstance(stated, list) else []
+    if [len(row) if isinstance(row, list) else -1 for row in rows] != [n_labels] * n_labels:
         raise ModelError(f"its transitions must be {n_labels} rows of {n_labels} counts")
-    return np.array([[_count(count) for count in row] for row in stated], dtype=np.int64)
+    return np.array([[_count(count) for count in row] for row in rows], dtype=np.int64)
 
 
 def _count(value: Any) -> int:

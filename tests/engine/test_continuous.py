@@ -85,6 +85,8 @@ def test_transitions_survive_a_file(trained, tmp_path, capsys):
     np.testing.assert_array_equal(load_model(tmp_path / "m.audioclass").transitions, trained.model.transitions)
     assert command(["model", "show", str(tmp_path / "m.audioclass")]) == 0
     assert "hmm: transitions learnt from continuous recordings, 32 changes of label\n" in capsys.readouterr().out
+    assert command(["model", "card", str(tmp_path / "m.audioclass")]) == 0
+    assert "How labels follow one another was learnt from continuous recordings" in capsys.readouterr().out
 
 
 def labels_of(recording, model, options):
