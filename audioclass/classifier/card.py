@@ -60,7 +60,8 @@ def _method(model: Model) -> str:
     return (
         f"## How\n\nStrategy `{classifier.strategy.name}` with {classifier.n_machines} machines over"
         f" {classifier.n_support} rows; recipe `{recipe.name}`, {len(recipe.columns)} features, windows of"
-        f" {recipe.window:g} s every {recipe.window_hop:g} s.{_transitions(model)}\n\nComponents of {', '.join(others) or 'audioclass'};"
+        f" {recipe.window:g} s every {recipe.window_hop:g} s.{_transitions(model)}\n\n"
+        f"Components of {', '.join(others) or 'audioclass'};"
         f" made with {versions or 'unknown versions'}."
     )
 
