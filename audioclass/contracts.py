@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Task,
     )
     from audioclass.taxonomy import Taxonomy
+    from audioclass.trees.branches import Branch
 
 Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
 Wants = Literal["gram", "entries", "features"]
@@ -291,17 +292,15 @@ class Decides(Protocol):
 
 
 @runtime_checkable
-class HasNodes(Protocol):
-    """A strategy whose labels stand in a tree: groups have posteriors too, and an unsure row may be left at one."""
+class HasTree(Protocol):
+    """A strategy whose machines stand at the nodes of one tree of labels, which can be shown, exported and edited."""
 
-    def nodes(self, plan: Plan) -> Sequence[tuple[int, ...]]:
-        """The labels of every node, the root first, groups before what is in them."""
+    @property
+    def form(self) -> str:
+        """`additive` where a node has a machine against all the rest, `weighted` where its children are told apart."""
 
-    def node_posteriors(self, plan: Plan, P: np.ndarray) -> np.ndarray:
-        """(n, n_nodes): the sum over its labels for each node."""
-
-    def back_off(self, plan: Plan, P: np.ndarray, threshold: float) -> np.ndarray:
-        """(n,): the deepest node on the most probable path whose posterior reaches the threshold, as an index."""
+    def tree_in(self, plan: Plan) -> Branch:
+        """The tree of a plan that the strategy made."""
 
 
 class DirectStrategy(Named, Protocol):
@@ -368,6 +367,14 @@ class LooksAhead(Protocol):
     """A smoother whose rows depend on so many later rows, so that a stream can be smoothed as it comes."""
 
     look_ahead: int
+
+
+@runtime_checkable
+class TakesTransitions(Protocol):
+    """A smoother that can go by how labels followed one another in the recordings that a model was trained on."""
+
+    def with_transitions(self, counts: np.ndarray) -> Smoother:
+        """The same smoother for labels of which each followed each so often, (n_labels, n_labels)."""
 
 
 class SmoothingStream(Protocol):

@@ -158,8 +158,8 @@ class Smoothed:
 class Result:
     """Classified segments of one or more recordings: the one table that every format projects.
 
-    Row i is `segments[i]` of `files[i]` with posteriors `P[i]` over `labels`; `paths` gives the names from the
-    root of the taxonomy down to each label.
+    Row i is `segments[i]` of `files[i]` with posteriors `P[i]` over `labels`; `paths` gives for each label
+    the names of the groups that hold it, larger ones first, and its own.
     """
 
     files: tuple[str, ...]
@@ -242,6 +242,7 @@ class Ignored:
 class Corpus:
     """What a corpus reader found: clips, what it left out, and the names from root to leaf where there is a tree.
 
+    A label that stands in several groups has several of these `paths`.
     `about` is what the corpus says of itself (title, licence, source), `checksums` the SHA-256 that it states of files.
     """
 

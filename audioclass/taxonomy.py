@@ -7,7 +7,10 @@ As TOML every table is a node and an empty table is a leaf; an array of names is
     [machine.engine]
 
 As folders every folder is a node and a folder without folders is a leaf. A group with a single member is that
-member: it decides nothing, so it is never a node.
+member: it decides nothing, so it is never a node. A label may stand in several groups, a group only in one:
+
+    indoors = ["speech", "music"]
+    outdoors = ["speech", "wind"]
 """
 
 from __future__ import annotations
@@ -49,22 +52,25 @@ class Node:
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """A checked tree; names are unique unless labels may repeat, then a label may stand in several groups."""
+    """A checked tree; a name is a label or one group, and a label may stand in several groups."""
 
     root: Node
 
     @classmethod
-    def of(cls, nested: Any, *, repeats: bool = False) -> Taxonomy:
+    def of(cls, nested: Any) -> Taxonomy:
         """From nested tables or lists of names: `{"animal": ["cat", "dog"], "engine": {}}`."""
         root = _collapsed(Node("", _children(nested, ())))
         if not root.name and not root.children:
             raise CorpusError("the taxonomy is empty, at least one label is needed")
-        _check_names(root, repeats)
+        _check_names(root)
         return cls(root)
 
     @classmethod
     def of_paths(cls, paths: Sequence[Sequence[str]]) -> Taxonomy:
-        """From the names on the way to each label, groups first: `[("animal", "cat"), ("engine",)]`."""
+        """From the names that lead to each label, groups first: `[("animal", "cat"), ("engine",)]`.
+
+        A label in several groups has a path for each: what `leaf_paths` gives.
+        """
         nested: dict[str, Any] = {}
         for path in paths:
             table = nested
@@ -73,11 +79,11 @@ class Taxonomy:
         return cls.of(nested)
 
     @classmethod
-    def read(cls, path: Path, *, repeats: bool = False) -> Taxonomy:
+    def read(cls, path: Path) -> Taxonomy:
         """From a TOML file or from nested folders."""
         nested = _nested_folders(path, ()) if path.is_dir() else _nested_toml(path)
         try:
-            return cls.of(nested, repeats=repeats)
+            return cls.of(nested)
         except CorpusError as error:
             raise CorpusError(f"{path}: {error}") from error
 
@@ -91,6 +97,17 @@ class Taxonomy:
         """The inner nodes, parents before children; the root is the first."""
         return tuple(node for node in self.root.walk() if node.children)
 
+    @property
+    def leaf_paths(self) -> tuple[tuple[str, ...], ...]:
+        """The names from the top to every leaf, its own last: several paths for a label in several groups."""
+        return tuple(path for path, node in _paths(self.root, ()) if not node.children)
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """The labels that stand in several groups."""
+        leaves = [path[-1] for path in self.leaf_paths]
+        return tuple(label for label in self.labels if leaves.count(label) > 1)
+
     def node(self, name: str) -> Node:
         """The node of a name, a label or a group."""
         for node in self.root.walk():
@@ -99,11 +116,18 @@ class Taxonomy:
         raise self._unknown(name)
 
     def path(self, name: str) -> tuple[str, ...]:
-        """The names from the top to a node, its own last; the first way where a label repeats."""
-        for way, node in _ways(self.root, ()):
-            if node.name == name:
-                return way
-        raise self._unknown(name)
+        """The names of all groups that hold a node, larger ones first, and its own last.
+
+        That is the way from the top to the node; where a label stands in several groups, it names them all.
+        """
+        paths = [path for path, node in _paths(self.root, ()) if node.name == name]
+        if not paths:
+            raise self._unknown(name)
+        if len(paths) == 1:
+            return paths[0]
+        above = {group for path in paths for group in path[:-1]}
+        groups = [group for group in self.groups if group.name in above]
+        return (*(group.name for group in sorted(groups, key=lambda group: -len(group.labels))), name)
 
     def check_labels(self, labels: Sequence[str]) -> None:
         """Refuse labels that the tree lacks, and leaves that are no label."""
@@ -121,16 +145,7 @@ class Taxonomy:
 
     def to_toml(self) -> str:
         """One table header for each leaf: what `read` gives back."""
-        leaves = [way for way, node in _ways(self.root, ()) if not node.children]
-        return "".join("[" + ".".join(map(toml_key, way)) + "]\n" for way in leaves)
-
-    def write_folders(self, path: Path) -> None:
-        """Make one folder for each node, leaving what is there; names must do as names of folders."""
-        for node in self.root.walk():
-            if set(node.name) & set('/\\\0<>:"|?*') or node.name != node.name.strip(". "):
-                raise CorpusError(f"label {node.name!r} cannot be the name of a folder")
-        for way, _ in _ways(self.root, ()):
-            path.joinpath(*way).mkdir(parents=True, exist_ok=True)
+        return "".join("[" + ".".join(map(toml_key, path)) + "]\n" for path in self.leaf_paths)
 
     def _unknown(self, name: str) -> UsageError:
         return unknown_name("label or group", name, {node.name for node in self.root.walk()} - {""})
@@ -179,30 +194,26 @@ def _node(name: str, below: Any, above: tuple[str, ...]) -> Node:
 
 
 def _collapsed(node: Node) -> Node:
-    """The same tree without groups of one."""
-    children = tuple(_collapsed(child) for child in node.children)
+    """The same tree without groups of one, nor a label twice in one group, which that may leave."""
+    children = tuple(dict.fromkeys(_collapsed(child) for child in node.children))
     return children[0] if len(children) == 1 else Node(node.name, children)
 
 
-def _check_names(root: Node, repeats: bool) -> None:
+def _check_names(root: Node) -> None:
     seen: dict[str, Node] = {}
     for node in root.walk():
         first = seen.setdefault(node.name, node)
-        if first is node:
-            continue
-        if first.children or node.children:
+        if first is not node and (first.children or node.children):
             raise CorpusError(f"{node.name!r} is the name of two nodes, and one of them is a group")
-        if not repeats:
-            raise CorpusError(f"label {node.name!r} stands in two groups; labels may not repeat here")
 
 
-def _ways(node: Node, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Node]]:
+def _paths(node: Node, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Node]]:
     """Each node with the names that lead to it; a root without a name is not among them."""
-    way = (*above, node.name) if node.name else above
-    if way:
-        yield way, node
+    path = (*above, node.name) if node.name else above
+    if path:
+        yield path, node
     for child in node.children:
-        yield from _ways(child, way)
+        yield from _paths(child, path)
 
 
 def _branches(node: Node, indent: str) -> Iterator[str]:

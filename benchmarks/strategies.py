@@ -171,7 +171,7 @@ def taxonomies_of(labels: np.ndarray) -> dict[str, Taxonomy]:
     ]
     together = {"digits": groups[0], "speakers": groups[1]}
     given = {"digits": groups[0], "speakers": groups[1], "digits and speakers": together}
-    return {name: Taxonomy.of(nested, repeats=True) for name, nested in given.items()}
+    return {name: Taxonomy.of(nested) for name, nested in given.items()}
 
 
 def splits(corpus: Corpus, recipe, quick: bool) -> Iterator[Split]:

@@ -30,4 +30,4 @@ def config(**options: Any) -> TrainingConfig:
 
 def segmentation(smooth: Any = "hmm", **options: Any) -> SegmentationOptions:
     """Options of a segmentation with a smoother by name."""
-    return SegmentationOptions(run().component("smoother", smooth), **options)
+    return SegmentationOptions.of(smooth, run(), **options)

@@ -38,17 +38,18 @@ def test_it_is_drawn_as_text():
 @given(tree=trees)
 def test_what_is_written_reads_back(tree, tmp_path_factory):
     try:
-        taxonomy = Taxonomy.of(tree, repeats=True)
+        taxonomy = Taxonomy.of(tree)
     except CorpusError:  # a group and a label of one name
         return
     path = tmp_path_factory.mktemp("taxonomy") / "taxonomy.toml"
     path.write_text(taxonomy.to_toml(), encoding="utf-8")
-    assert Taxonomy.read(path, repeats=True) == taxonomy
+    assert Taxonomy.read(path) == taxonomy
 
 
-def test_folders_are_written_and_read_back(tmp_path):
+def test_folders_are_a_tree(tmp_path):
     taxonomy = Taxonomy.of({"tier": {"Käuzchen": {}, "Ente": {}}, "maschine": {}})
-    taxonomy.write_folders(tmp_path)
+    for path in taxonomy.leaf_paths:
+        tmp_path.joinpath(*path).mkdir(parents=True)
     (tmp_path / ".hidden").mkdir()
     (tmp_path / "notes.txt").write_text("not a label")
     assert set(Taxonomy.read(tmp_path).labels) == set(taxonomy.labels)
@@ -71,11 +72,33 @@ def test_a_single_label_is_a_taxonomy():
     assert taxonomy.to_toml() == "[speech]\n"
 
 
-def test_a_label_may_repeat_where_that_is_allowed():
-    nested = {"indoors": ["speech", "music"], "outdoors": ["speech", "wind"]}
-    assert Taxonomy.of(nested, repeats=True).labels == ("speech", "music", "wind")
-    with pytest.raises(CorpusError, match="label 'speech' stands in two groups"):
-        Taxonomy.of(nested)
+def test_a_label_may_stand_in_several_groups():
+    taxonomy = Taxonomy.of({"out": {"speech": {}, "bird": ["owl", "crow"]}, "in": ["music", "speech"]})
+    assert taxonomy.labels == ("speech", "owl", "crow", "music")
+    assert taxonomy.repeated == ("speech",)
+    assert taxonomy.path("speech") == ("out", "in", "speech")
+    assert taxonomy.path("owl") == ("out", "bird", "owl")
+    assert ("in", "speech") in taxonomy.leaf_paths
+    assert Taxonomy.of_paths(taxonomy.leaf_paths) == taxonomy
+
+
+def test_a_label_stands_once_in_one_group():
+    assert Taxonomy.of({"a": {"b": ["x"], "c": ["x"]}, "d": {}}).labels == ("x", "d")
+    assert [node.name for node in Taxonomy.of({"a": {"b": ["x"], "c": ["x"]}, "d": {}}).root.walk()] == ["", "x", "d"]
+
+
+@given(tree=trees)
+def test_a_path_names_every_group_that_holds_a_label(tree):
+    try:
+        taxonomy = Taxonomy.of(tree)
+    except CorpusError:  # a group and a label of one name
+        return
+    for label in taxonomy.labels:
+        holding = {group.name for group in taxonomy.groups if label in group.labels} - {""}
+        *above, itself = taxonomy.path(label)
+        sizes = [len(taxonomy.node(name).labels) for name in above]
+        assert (set(above), itself) == (holding, label)
+        assert sizes == sorted(sizes, reverse=True)
 
 
 def too_deep():
@@ -124,13 +147,6 @@ def test_links_in_circles_are_refused(tmp_path):
     (tmp_path / "animal" / "again").symlink_to(tmp_path, target_is_directory=True)
     with pytest.raises(CorpusError, match="a link that leads back"):
         Taxonomy.read(tmp_path)
-
-
-@pytest.mark.parametrize("name", ["a/b", "..", "con:1"])
-def test_names_that_are_no_folders_are_refused(tmp_path, name):
-    with pytest.raises(CorpusError, match="cannot be the name of a folder"):
-        Taxonomy.of([name, "other"]).write_folders(tmp_path)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -67,13 +67,6 @@ def cut_blocks(
         start += len(samples)
 
 
-def convert(
-    arrays: Iterable[np.ndarray], in_rate: int, out_rate: int, channel: Channel = "mix"
-) -> Iterator[np.ndarray]:
-    """Arrays of (n, channels) as mono ones of (n,) at another rate; together they do not depend on the cuts."""
-    return _at_rate(_mono(arrays, channel), in_rate, out_rate)
-
-
 def resample(samples: np.ndarray, in_rate: int, out_rate: int) -> np.ndarray:
     """Mono samples at another rate, all at once."""
     return np.concatenate(list(_at_rate([samples], in_rate, out_rate)))

@@ -60,9 +60,15 @@ def _method(model: Model) -> str:
     return (
         f"## How\n\nStrategy `{classifier.strategy.name}` with {classifier.n_machines} machines over"
         f" {classifier.n_support} rows; recipe `{recipe.name}`, {len(recipe.columns)} features, windows of"
-        f" {recipe.window:g} s every {recipe.window_hop:g} s.\n\nComponents of {', '.join(others) or 'audioclass'};"
+        f" {recipe.window:g} s every {recipe.window_hop:g} s.{_transitions(model)}\n\n"
+        f"Components of {', '.join(others) or 'audioclass'};"
         f" made with {versions or 'unknown versions'}."
     )
+
+
+def _transitions(model: Model) -> str:
+    known = " How labels follow one another was learnt from continuous recordings; `hmm` goes by it."
+    return "" if model.transitions is None else known
 
 
 def _use(model: Model) -> str:

@@ -67,7 +67,8 @@ def _check_components(manifest: Mapping[str, Any], registry: Registry) -> None:
 
 def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Model:
     labels = tuple(_text(label) for label in manifest["labels"])
-    taxonomy = Taxonomy.of_paths([[_text(name) for name in path] for path in manifest["paths"]])
+    paths = manifest.get("taxonomy", manifest["paths"])  # the first where a label stands in several groups
+    taxonomy = Taxonomy.of_paths([[_text(name) for name in path] for path in paths])
     taxonomy.check_labels(labels)
     table = dict(manifest["recipe"])
     recipe = recipe_of(_text(table.pop("name")), table, registry.make, registry.origin)
@@ -76,7 +77,10 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     classifier = _classifier(manifest, arrays, registry, labels)
     memory = _memory(_under(arrays, "memory/"), classifier)
     name, about, inverse_temperature = _text(manifest["name"]), manifest["about"], _sharpness(manifest["sharpness"])
-    model = Model(name, recipe, preprocessing, classifier, taxonomy, golden, about, memory, inverse_temperature)
+    transitions = _transitions(manifest.get("transitions"), len(labels))
+    model = Model(
+        name, recipe, preprocessing, classifier, taxonomy, golden, about, memory, inverse_temperature, transitions
+    )
     _check_shapes(model)
     check_about(model)
     return model
@@ -207,6 +211,16 @@ def _sharpness(value: Any) -> float:
     if type(value) not in (int, float) or not 0 <= value < float("inf"):
         raise ModelError(f"inverse_temperature {str(value)[:40]!r} must be a number of at least 0")
     return float(value)
+
+
+def _transitions(stated: Any, n_labels: int) -> np.ndarray | None:
+    """Whole numbers, a row for each label; None where the model has none."""
+    if stated is None:
+        return None
+    rows = stated if isinstance(stated, list) else []
+    if [len(row) if isinstance(row, list) else -1 for row in rows] != [n_labels] * n_labels:
+        raise ModelError(f"its transitions must be {n_labels} rows of {n_labels} counts")
+    return np.array([[_count(count) for count in row] for row in rows], dtype=np.int64)
 
 
 def _count(value: Any) -> int:

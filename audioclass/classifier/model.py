@@ -11,7 +11,7 @@ import numpy as np
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.clips import combine_windows
-from audioclass.classifier.golden import TOLERANCE, Golden
+from audioclass.classifier.golden import Golden
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
@@ -38,7 +38,9 @@ class Model:
     """Everything learnt; its arrays are in single precision, so that it is the same before and after a file.
 
     `about` holds plain values: provenance, the out-of-fold report, the components and where they come from.
-    `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`.
+    `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`. `transitions` is
+    (n_labels, n_labels): how often each label followed each from one window to the next, where continuous recordings
+    were trained on.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Model:
     about: Mapping[str, Any] = field(default_factory=dict)
     memory: Memory | None = None
     inverse_temperature: float = 1.0
+    transitions: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -62,6 +65,7 @@ class Model:
         about: Mapping[str, Any],
         memory: Memory | None = None,
         inverse_temperature: float = 1.0,
+        transitions: np.ndarray | None = None,
     ) -> Model:
         """A new model with its golden vectors; without a taxonomy the labels are one group."""
         taxonomy = taxonomy or Taxonomy.of(list(classifier.labels))
@@ -76,6 +80,7 @@ class Model:
             about,
             memory,
             inverse_temperature,
+            transitions,
         )
         return replace(model, golden=Golden.of(recipe, model.posteriors_of))
 
@@ -86,7 +91,7 @@ class Model:
 
     @cached_property
     def paths(self) -> tuple[tuple[str, ...], ...]:
-        """The names from the top of the taxonomy down to each label."""
+        """For each label the names of the groups that hold it, larger ones first, and its own."""
         return tuple(self.taxonomy.path(label) for label in self.labels)
 
     def posteriors(self, features: Features) -> Posteriors:
@@ -122,17 +127,13 @@ class Model:
         """How far the golden posteriors are from what this machine computes."""
         return self.golden.drift(self.recipe, self.posteriors_of)
 
-    def is_steady(self) -> bool:
-        """Whether the drift is within what rounding may cause."""
-        return self.drift() <= TOLERANCE
-
     def _prepared(self, X: np.ndarray) -> np.ndarray:
         """Rows as the machines compare them: each by itself, and cheaper the more come together."""
         return self.preprocessing.apply(np.asarray(X, np.float32)).astype(np.float32)
 
     def _posteriors(self, prepared: np.ndarray) -> np.ndarray:
         P = np.asarray(self.classifier.combine(self.classifier.scores(prepared)), np.float64)
-        return P / P.sum(axis=1, keepdims=True)
+        return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def _single(preprocessing: Preprocessing) -> Preprocessing:

@@ -53,7 +53,7 @@ def manifest_of(model: Model) -> dict[str, Any]:
         "recipe": {"name": model.recipe.name, **model.recipe.plain()},
         "normalisation": model.preprocessing.normalisation,
         "labels": list(classifier.labels),
-        "paths": [list(path) for path in model.paths],
+        "paths": [list(path) for path in _first_paths(model)],
         "counts": [int(count) for count in classifier.counts],
         "strategy": plain_piece(classifier.strategy),
         "trainer": plain_piece(classifier.trainer),
@@ -64,7 +64,24 @@ def manifest_of(model: Model) -> dict[str, Any]:
         "sharpness": float(model.inverse_temperature),
         "kernels": [plain_piece(part.kernel) for part in _parts(classifier)],
         "about": plain(model.about),
+        **_optional(model),
     }
+
+
+def _first_paths(model: Model) -> list[tuple[str, ...]]:
+    """One path to each label, its first, as every reader knows it."""
+    first = {path[-1]: path for path in reversed(model.taxonomy.leaf_paths)}
+    return [first[label] for label in model.labels]
+
+
+def _optional(model: Model) -> dict[str, Any]:
+    """What only some models have, and readers that do not know it can do without."""
+    optional: dict[str, Any] = {}
+    if model.taxonomy.repeated:
+        optional["taxonomy"] = [list(path) for path in model.taxonomy.leaf_paths]
+    if model.transitions is not None:
+        optional["transitions"] = plain(model.transitions)
+    return optional
 
 
 def arrays_of(model: Model) -> dict[str, np.ndarray]:
@@ -85,10 +102,10 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     return arrays
 
 
-def plain_piece(component: Any) -> dict[str, Any] | None:
+def plain_piece(component: Any) -> Mapping[str, Any] | None:
     """A component as its name and parameters."""
     if component is None or isinstance(component, Noted):
-        return component and component.table
+        return None if component is None else component.table
     return {"name": component.name, "parameters": plain(parameter_values(component))}
 
 

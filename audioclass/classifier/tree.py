@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from audioclass.classifier.model import Model
-from audioclass.contracts import HasNodes
-from audioclass.trees.branches import Branch
+from audioclass.contracts import HasTree
 from audioclass.trees.text import WrittenTree
 
 
 def learnt_tree(model: Model) -> WrittenTree | None:
     """What can be drawn, written and edited; None where the strategy has no tree."""
     classifier = model.classifier
-    if classifier.plan is None or not isinstance(classifier.strategy, HasNodes):
+    if classifier.plan is None or not isinstance(classifier.strategy, HasTree):
         return None
-    if "tree" not in classifier.plan.structure:
-        return None
-    tree = Branch.of_plain(classifier.plan.structure["tree"])
-    form = getattr(classifier.strategy, "form", "weighted")
+    tree, form = classifier.strategy.tree_in(classifier.plan), classifier.strategy.form
     return WrittenTree.of(tree, model.labels, form, model.about.get("machines", []), _group_names(model))
 
 

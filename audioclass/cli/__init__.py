@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from audioclass import __version__
-from audioclass.cli import classify, corpus, evaluate, extract, lab, models, plugins, screen, train
+from audioclass.cli import classify, corpus, evaluate, extract, lab, models, plugins, screen, train, tree
 from audioclass.errors import AudioclassError
 
 app = typer.Typer(
@@ -37,6 +37,7 @@ app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command(epilog=evaluate.COMPARE_EXAMPLES)(evaluate.compare)
 app.command(epilog=models.CALIBRATE_EXAMPLES)(models.calibrate)
 app.add_typer(models.app)
+app.add_typer(tree.app)
 app.add_typer(corpus.app)
 app.add_typer(plugins.app)
 app.add_typer(lab.app)

@@ -85,7 +85,7 @@ def classify(
     from audioclass.run import executor_for
 
     run = make_run(executor=executor_for(jobs))
-    options = SegmentationOptions(run.component("smoother", smooth), min_duration, threshold, windows)
+    options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
     if follow:
         _refuse_with("--follow", {"--format": format, "--output": output, "--report": report, "--resume": resume})
         _follow(paths, model, options)

@@ -12,6 +12,8 @@ from audioclass.cli.options import CorpusOptions, Json, grouped
 from audioclass.errors import ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from audioclass.classifier.model import Model
 
 app = typer.Typer(
@@ -108,7 +110,7 @@ def _load(model: str, *, verify: bool = True) -> Model:
 def _summary(model: Model) -> str:
     about, classifier = model.about, model.classifier
     report = about.get("report", {}).get("grouped", {})
-    main = next(iter(report.values()), {})
+    main: Mapping[str, float] = next(iter(report.values()), {})
     lines = [
         f"{model.name}: {len(model.labels)} labels, {classifier.n_machines} machines over {classifier.n_support} rows",
         f"strategy {classifier.strategy.name}, recipe {model.recipe.name} ({len(model.recipe.columns)} features),"
@@ -117,6 +119,9 @@ def _summary(model: Model) -> str:
     if main:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
         lines.append(f"held out by group, per {next(iter(report))}: {figures}")
+    if model.transitions is not None:
+        n_changes = int(model.transitions.sum() - model.transitions.trace())
+        lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")
     made = about.get("versions", {})
     lines.append("made with " + ", ".join(f"{name} {version}" for name, version in made.items()))
     return "\n".join(lines)

@@ -11,6 +11,7 @@ import typer
 from audioclass.cli import screen
 from audioclass.cli.figures import different_views
 from audioclass.cli.options import CorpusOptions, Json, TrainingOptions, grouped
+from audioclass.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ EXAMPLES = screen.examples(
     "audioclass train corpus/ --strategy one_vs_one --trainer svm --jobs 0",
     "audioclass train corpus/ --taxonomy tree.toml --config choices.toml",
     "audioclass train more/ --update birds.audioclass -o birds2.audioclass",
+    "audioclass train --update birds.audioclass --tree edited.toml -o birds2.audioclass",
 )
 MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss", "calibration_error": "ECE"}
 OWN_METHOD = "cannot be given with --update: a model is added to by its own method"
@@ -29,9 +31,16 @@ OWN_METHOD = "cannot be given with --update: a model is added to by its own meth
 
 @grouped
 def train(
-    corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Folder or file of labelled recordings.")],
     training: TrainingOptions,
     gathering: CorpusOptions,
+    corpus: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="CORPUS",
+            help="Folder or file of labelled recordings; not needed where --update has a --tree.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The model file (CORPUS.audioclass).", show_default=False),
@@ -41,6 +50,14 @@ def train(
         typer.Option(
             "--update",
             help="Add the corpus to this model; only what it touches is trained again.",
+            show_default=False,
+        ),
+    ] = None,
+    tree: Annotated[
+        Path | None,
+        typer.Option(
+            "--tree",
+            help="Train exactly this tree of groups; with --update only where it differs from the model's.",
             show_default=False,
         ),
     ] = None,
@@ -54,10 +71,11 @@ def train(
     """
     from audioclass.classifier.saving import SUFFIX, save_model
 
-    output = output or Path(f"{_named_after(corpus)}{SUFFIX}")
+    default_name = _default_name(corpus, update, tree)
+    output = output or Path(f"{default_name}{SUFFIX}")
     screen.check_place(output)
     start = time.perf_counter()
-    trained = _train(corpus, training, gathering, output.stem, update)
+    trained = _train(corpus, training, gathering, output.stem, update, tree)
     save_model(trained.model, output)
     seconds = time.perf_counter() - start
     screen.out_json(_plain(trained, output, seconds)) if json else _show(trained)
@@ -70,29 +88,46 @@ def train(
     raise typer.Exit(1 if trained.dataset.failures else 0)
 
 
-def _named_after(corpus: Path) -> str:
+def _default_name(corpus: Path | None, update: Path | None, tree: Path | None) -> str:
+    """The name of the corpus, or of the model whose tree was edited."""
+    if corpus is None:
+        if update is None or tree is None:
+            raise UsageError("CORPUS is missing; only --update with --tree goes without")
+        return f"{update.stem}-edited"
     path = corpus.resolve()
     return path.name if path.is_dir() else path.stem
 
 
 def _train(
-    corpus: Path, training: TrainingOptions, gathering: CorpusOptions, name: str, update: Path | None
+    corpus: Path | None,
+    training: TrainingOptions,
+    gathering: CorpusOptions,
+    name: str,
+    update: Path | None,
+    tree: Path | None,
 ) -> Trained:
     from audioclass.engine import training as engine
     from audioclass.engine import updating
     from audioclass.taxonomy import Taxonomy
+    from audioclass.trees.files import read_tree
 
+    written = None if tree is None else read_tree(tree)
     if update is not None:
         training.refuse(OWN_METHOD, but=["taxonomy"])
-        tree = training.values.get("taxonomy")
-        taxonomy = None if tree in (None, "learn") else Taxonomy.read(Path(tree))
+        groups = training.values.get("taxonomy")
+        taxonomy = None if groups in (None, "learn") else Taxonomy.read(Path(groups))
         with screen.progress() as progress:
             run = gathering.run(progress)
-            return updating.update(update, corpus, name=name, taxonomy=taxonomy, reader=gathering.reader, run=run)
+            return updating.update(
+                update, corpus, name=name, taxonomy=taxonomy, tree=written, reader=gathering.reader, run=run
+            )
+    if corpus is None:
+        raise UsageError("CORPUS is missing")
     stated = training.beside(corpus)
     with screen.progress() as progress:
         run = gathering.run(progress, stated.seed)
-        return engine.train(corpus, config=stated.config(run), reader=gathering.reader, name=name, run=run)
+        config = stated.config(run)
+        return engine.train(corpus, config=config, tree=written, reader=gathering.reader, name=name, run=run)
 
 
 def _show(trained: Trained) -> None:

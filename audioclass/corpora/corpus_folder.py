@@ -81,7 +81,7 @@ def _with_tree(corpus: Corpus, path: Path) -> Corpus:
         if label not in taxonomy.labels:
             raise CorpusError(f"{path}: label {label!r} is not in it{did_you_mean(label, taxonomy.labels)}")
     missing = [Ignored(path, f"label {label!r} has no clip") for label in taxonomy.labels if label not in corpus.labels]
-    paths = tuple(taxonomy.path(label) for label in taxonomy.labels if label in corpus.labels)
+    paths = tuple(path for path in taxonomy.leaf_paths if path[-1] in corpus.labels)
     return replace(corpus, ignored=(*corpus.ignored, *missing), paths=paths)
 
 

@@ -140,4 +140,11 @@ def _paths(path: Path, labels: set[tuple[str, ...]]) -> tuple[tuple[str, ...], .
         Taxonomy.of_paths(paths or [("nothing",)])
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from error
+    names = [names[-1] for names in paths]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:  # two folders called `other` are rather two labels than one: a taxonomy must say it where it is meant
+        raise CorpusError(
+            f"{path}: label {repeated[0]!r} stands in two groups; give the folders two names, or a folder for each"
+            " label and the groups with --taxonomy"
+        )
     return paths

@@ -1,8 +1,7 @@
-"""How far examples reach in kernel space: the smallest ball and cheaper estimates, all squared (specification 13.1)."""
+"""How far examples reach in kernel space: the smallest ball, and a cheaper estimate of it (specification 13.1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,27 +41,9 @@ def smallest_ball(K: np.ndarray) -> Ball:
     raise ValueError(f"no smallest ball within {MOST_EXCHANGES} exchanges; K is not positive semi-definite")
 
 
-def centroid(K: np.ndarray) -> float:
-    """Largest squared distance to the mean of the examples: from R² to 4R²."""
-    return float(_to_centroid(K).max())
-
-
-def variance(K: np.ndarray) -> float:
-    """Mean squared distance to the mean of the examples: at most R²."""
-    return float(_to_centroid(K).mean())
-
-
 def delta(K: np.ndarray) -> float:
     """Joachims' R_Δ² = max (K_ii − K_ij); from R² to 2R² where k(x, x) = 1."""
     return float((K.diagonal() - K.min(axis=0)).max())
-
-
-def ball(K: np.ndarray) -> float:
-    """R² of the smallest ball."""
-    return smallest_ball(K).squared_radius
-
-
-ESTIMATORS: dict[str, Callable[[np.ndarray], float]] = {f.__name__: f for f in (ball, centroid, variance, delta)}
 
 
 def squared_distances_to(diagonal: np.ndarray, to_point: np.ndarray, own: float) -> np.ndarray:
@@ -76,10 +57,6 @@ def error_factor(squared_distances: np.ndarray) -> float:
     if not mean > 0:
         raise ValueError("every example is at 0 in kernel space, Joachims' C would be infinite")
     return 1 / mean**2
-
-
-def _to_centroid(K: np.ndarray) -> np.ndarray:
-    return np.asarray(np.maximum(K.diagonal() - 2 * K.mean(axis=1) + K.mean(), 0))
 
 
 def _solved(A: np.ndarray, norms: np.ndarray, on_sphere: np.ndarray) -> tuple[np.ndarray, float]:

@@ -121,6 +121,8 @@ class Ledger:
 
 def _fingerprint(model: Model, options: SegmentationOptions) -> str:
     identity = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(options)]
+    if model.transitions is not None:
+        identity.append(model.transitions.tolist())
     digest = hashlib.sha256(json.dumps(identity).encode())
     digest.update(np.ascontiguousarray(model.golden.P).tobytes())
     return digest.hexdigest()

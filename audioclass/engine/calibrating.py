@@ -47,6 +47,7 @@ def calibrate(
         dict(old.about) | {"calibrated_on": dataset.fingerprint},
         old.memory,
         old.inverse_temperature,
+        old.transitions,
     )
     return Recalibrated(model_calibrated, dataset, before, after)
 

@@ -51,10 +51,11 @@ def classify(
 ) -> Result:
     """The segments of one recording with their posteriors; `-` reads standard input.
 
-    `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother.
+    `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name alone, `hmm` goes by how
+    labels followed one another in the recordings that the model was trained on, where these were continuous.
     """
     run = run or make_run()
-    options = SegmentationOptions(run.component("smoother", smooth), min_duration, threshold, windows)
+    options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
     return classify_recording(source, loaded(model), options, run.progress).result
 
 

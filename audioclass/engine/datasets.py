@@ -40,6 +40,11 @@ class Dataset:
     fingerprint: str
     remarks: tuple[str, ...] = ()
 
+    @classmethod
+    def empty(cls, n_features: int) -> Dataset:
+        """No window at all."""
+        return cls(np.empty((0, n_features)), (), (), np.empty(0, dtype=int), (), (), "")
+
     @cached_property
     def y(self) -> np.ndarray:
         """The label index of each row."""
@@ -48,28 +53,41 @@ class Dataset:
     def y_among(self, labels: Sequence[str]) -> np.ndarray:
         """The index of each row's label among these."""
         place = {label: i for i, label in enumerate(labels)}
-        return np.array([place.get(clip.label, -1) for clip in self.clips])[self.which]
+        return np.asarray(np.array([place.get(clip.label, -1) for clip in self.clips], dtype=int)[self.which])
 
     @cached_property
     def groups(self) -> np.ndarray:
         """The group of each row as text; a recording where the corpus names none."""
-        return np.array([clip.group or str(clip.file) for clip in self.clips])[self.which]
+        return np.asarray(np.array([clip.group or str(clip.file) for clip in self.clips])[self.which])
 
     @cached_property
     def folds(self) -> np.ndarray:
         """The fold that the corpus states for each row, empty where it states none."""
-        return np.array([clip.fold for clip in self.clips])[self.which]
+        return np.asarray(np.array([clip.fold for clip in self.clips])[self.which])
 
     @cached_property
     def weights(self) -> np.ndarray:
         """The weight of each row."""
-        return np.array([clip.weight for clip in self.clips])[self.which]
+        return np.asarray(np.array([clip.weight for clip in self.clips])[self.which])
 
     @cached_property
     def clip_names(self) -> list[str]:
         """What each row is a window of: the file, with the times of its clip where that is a part of it."""
         names = [_clip_name(clip) for clip in self.clips]
         return [names[i] for i in self.which]
+
+    def label_sequences(self, hop: float) -> list[np.ndarray]:
+        """The label indices of successive windows, for each stretch of a recording that several clips share.
+
+        A stretch ends where more than `hop` seconds lie between windows: only those that follow one another at once, as
+        they do where a recording is classified, tell how labels follow one another.
+        """
+        files = np.unique([str(clip.file) for clip in self.clips], return_inverse=True)[1][self.which]
+        starts = np.array([segment.start for segment in self.segments])
+        order = np.lexsort((starts, files))
+        is_break = (np.diff(files[order]) != 0) | (np.diff(starts[order]) > 1.5 * hop)
+        stretches = np.split(order, np.flatnonzero(is_break) + 1)
+        return [self.y[rows] for rows in stretches if len(np.unique(self.which[rows])) > 1]
 
     def take(self, rows: np.ndarray) -> Dataset:
         """Some of the rows; labels and clips stay."""

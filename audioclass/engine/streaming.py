@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from audioclass.classifier.model import ROWS_TOGETHER, Model
-from audioclass.contracts import Smoother, SmoothsStreams
+from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
 from audioclass.data import Block, Features, Posteriors
 from audioclass.errors import UsageError
 from audioclass.extraction.extract import context_of, extract_features
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
 from audioclass.numerics import one_thread
+from audioclass.parameters import parse_component
+from audioclass.run import Run
 from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.results import SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
@@ -23,12 +26,22 @@ DEFAULT_SMOOTHER = "hmm"
 
 @dataclass(frozen=True)
 class SegmentationOptions:
-    """How posteriors become segments; with `windows` every window is a segment of its own."""
+    """How posteriors become segments; with `windows` every window is a segment of its own.
+
+    A smoother that `adapts` goes by the transitions between labels that the model learnt, where it learnt any.
+    """
 
     smoother: Smoother
     min_duration: float = 0.0
     threshold: float = 0.0
     windows: bool = False
+    adapts: bool = False
+
+    @classmethod
+    def of(cls, smooth: Any, run: Run, **options: Any) -> SegmentationOptions:
+        """From a smoother, its name, or `name:parameter=value,…`; it adapts where no parameter was stated."""
+        adapts = isinstance(smooth, str) and not parse_component(smooth)[1]
+        return cls(run.component("smoother", smooth), adapts=adapts, **options)
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_duration < float("inf"):
@@ -38,6 +51,12 @@ class SegmentationOptions:
         if self.windows and self.min_duration:
             raise UsageError(f"min_duration={self.min_duration} is for segments: windows have the length of the recipe")
 
+    def smoother_for(self, model: Model) -> Smoother:
+        """The smoother, with what the model learnt of its labels where it adapts."""
+        if self.adapts and model.transitions is not None and isinstance(self.smoother, TakesTransitions):
+            return self.smoother.with_transitions(model.transitions)
+        return self.smoother
+
     def stream(self, model: Model) -> SegmentStream | WindowStream:
         """Takes in the posteriors of one recording; a smoother that does not fit the model's labels is refused."""
         try:
@@ -45,7 +64,7 @@ class SegmentationOptions:
                 return WindowStream(model, self)
             return SegmentStream(
                 model.labels,
-                self.smoother,
+                self.smoother_for(model),
                 model.taxonomy,
                 min_duration=self.min_duration,
                 threshold=self.threshold,
@@ -65,7 +84,7 @@ class SegmentationOptions:
             return float("inf")
         frames = (FRAMES_PER_BLOCK + context_of(recipe)) / recipe.framing.frame_rate
         samples = (SHORT_BLOCK + recipe.framing.frame_length) / recipe.framing.sample_rate
-        look_ahead = getattr(self.smoother, "look_ahead", 0)
+        look_ahead = self.smoother.look_ahead if isinstance(self.smoother, LooksAhead) else 0
         return frames + samples + recipe.window / 2 + (2.5 + look_ahead) * recipe.window_hop
 
 
@@ -96,7 +115,7 @@ class WindowStream:
     """Every window by itself, named as a segment would be."""
 
     def __init__(self, model: Model, options: SegmentationOptions) -> None:
-        self._smoother = WindowSmoother(options.smoother, model.labels)
+        self._smoother = WindowSmoother(options.smoother_for(model), model.labels)
         self._path = BackOffPath(model.labels, model.taxonomy, options.threshold)
 
     def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:

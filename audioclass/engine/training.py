@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,21 @@ from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.provenance import describe
 from audioclass.engine.runs import make_run, stage_store
+from audioclass.engine.tree_editing import as_given
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.extraction.recipe import Recipe
 from audioclass.run import Run
+from audioclass.smoothers.transitions import count_transitions
 from audioclass.taxonomy import Taxonomy
+from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.memory import memory_of
 from audioclass.training.random_split import random_split_posteriors
-from audioclass.training.train import Training, train_classifier
+from audioclass.training.train import train_classifier
+from audioclass.trees.text import WrittenTree
 
 LEAK = 0.02  # of accuracy: where a random split claims so much more than grouped folds, recordings leak
 N_RESAMPLES = 200
@@ -65,6 +69,7 @@ def train(
     corpus: str | Path,
     *,
     config: TrainingConfig | None = None,
+    tree: WrittenTree | None = None,
     reader: str | None = None,
     name: str = "",
     run: Run | None = None,
@@ -73,20 +78,35 @@ def train(
     """Train a model on a labelled corpus.
 
     `options` are those of `audioclass train` (`strategy="one_vs_one"`, `window=2.0`, …), or a whole `config` is given.
-    A run that was killed goes on where it stopped: features and machines are kept in the cache of the `run`.
+    A `tree` is trained with all its groups and no other; kernels and C are chosen as the configuration says. A run that
+    was killed goes on where it stopped: features and machines are kept in the cache of the `run`.
     """
     run = run or make_run()
     config = config_from(config, options, run)
+    if tree is not None:
+        config = _with_tree(config, tree)
     read = read_corpus_at(corpus, run, reader)
     dataset = gather(read, recipe_of(config), run)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
-    return train_on(
+    trained = train_on(
         dataset,
         config.guided_by(taxonomy, run),
         run,
         taxonomy=taxonomy,
         name=name or Path(corpus).resolve().stem,
     )
+    if tree is None:
+        return trained
+    # Groups without a name of their own are no answer that somebody could read: back-off passes them by.
+    return replace(trained, model=replace(trained.model, taxonomy=tree.taxonomy))
+
+
+def _with_tree(config: TrainingConfig, tree: WrittenTree) -> TrainingConfig:
+    """The configuration that trains exactly this tree."""
+    if config.taxonomy is not None:
+        raise UsageError("a tree has its groups: no taxonomy can be given with it")
+    strategy = as_given(config.strategy, tree)
+    return replace(config, taxonomy=tree.full_taxonomy, strategy=strategy, chosen=config.chosen | {"strategy"})
 
 
 def config_from(config: TrainingConfig | None, options: Mapping[str, Any], run: Run) -> TrainingConfig:
@@ -130,8 +150,15 @@ def train_on(
             describe(dataset, config, run, training, grouped, random_split, examples.y),
             memory_of(training, examples),
             inverse_temperature,
+            transitions_of(dataset, recipe),
         )
     return Trained(model, training, dataset, grouped, random_split)
+
+
+def transitions_of(dataset: Dataset, recipe: Recipe) -> np.ndarray | None:
+    """How often each label follows each from window to window; None where no recording has several labels in a row."""
+    sequences = dataset.label_sequences(recipe.window_hop)
+    return count_transitions(sequences, len(dataset.labels)) if sequences else None
 
 
 def recipe_of(config: TrainingConfig) -> Recipe:

@@ -1,4 +1,4 @@
-"""A model and more recordings: only what they touch is trained again."""
+"""A model and more recordings, or its tree edited: only what they touch is trained again."""
 
 from __future__ import annotations
 
@@ -16,34 +16,49 @@ from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
 from audioclass.engine.runs import make_run
-from audioclass.engine.training import Trained, evaluate_posteriors
-from audioclass.errors import ModelError
+from audioclass.engine.training import N_RESAMPLES, Trained, evaluate_posteriors, transitions_of
+from audioclass.engine.tree_editing import (
+    TreeChanges,
+    as_given,
+    compare_trees,
+    dendrogram_of,
+    places_of,
+    sides_of,
+    tree_of_model,
+)
+from audioclass.errors import ModelError, UsageError
+from audioclass.evaluation.bootstrap import Resampling
+from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.problems import Dichotomy, Machine, Plan
 from audioclass.run import Run
+from audioclass.strategies.dendrogram import HybridDendrogram
 from audioclass.taxonomy import Taxonomy
-from audioclass.training.assemble import assemble
+from audioclass.training.assemble import Training, assemble
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.examples import Examples
 from audioclass.training.memory import memory_of
 from audioclass.training.train import plan_of
+from audioclass.trees.text import WrittenTree
 
 
 def update(
     model: str | Path,
-    corpus: str | Path,
+    corpus: str | Path | None = None,
     *,
     name: str = "",
     taxonomy: Taxonomy | None = None,
+    tree: WrittenTree | None = None,
     reader: str | None = None,
     run: Run | None = None,
 ) -> Trained:
-    """Add a corpus to a model: more recordings of its labels, or of new ones.
+    """Add a corpus to a model, more recordings of its labels or of new ones; or change its tree; or both.
 
-    Features are preprocessed as the model does it, and the configuration is the model's own. Dichotomies without any of
-    the added labels keep their machines; the others are trained on the rows that the model remembers and the added
-    ones. A `taxonomy` is needed only where a new label belongs to a group; else the corpus's own tree says where it
-    stands.
+    Features are preprocessed as the model does it, and the configuration is the model's own. Dichotomies that neither
+    the added labels nor the tree touch keep their machines to the bit; the others are trained on the rows that the
+    model remembers and the added ones. A `taxonomy` is needed only where a new label belongs to a group; else the
+    corpus's own tree says where it stands. A `tree` is the model's own after it was edited: touched machines have the
+    kernel and C that it states, and its groups are neither learnt nor merged.
     """
     run = run or make_run()
     old = load_model(model, registry=run.registry)
@@ -51,14 +66,36 @@ def update(
     if old.memory is None or not isinstance(bank, Bank) or not old.about.get("machines"):
         raise ModelError(f"{model}: it remembers no training rows to add to; train again on both corpora")
     config, run = config_of(old, run)
-    read = read_corpus_at(corpus, run, reader)
-    dataset = gather(read, old.recipe, run)
+    dataset = Dataset.empty(len(old.recipe.columns))
+    paths: Sequence[Sequence[str]] = ()
+    if corpus is not None:
+        read = read_corpus_at(corpus, run, reader)
+        dataset, paths = gather(read, old.recipe, run), read.paths
     labels = tuple(sorted({*old.labels, *dataset.labels}))
-    tree = taxonomy or _grown_tree(old, labels, read.paths)
-    tree.check_labels(labels)
+    changes = None
+    if tree is not None:
+        if taxonomy is not None:
+            raise UsageError("a tree has its groups: no taxonomy can be given with it")
+        changes = compare_trees(old, tree, labels)
+        taxonomy = _taxonomy_of(old, tree)
+        config = replace(config, strategy=_given_strategy(config.strategy, tree, taxonomy))
+    grown = taxonomy or _grown_tree(old, labels, paths)
+    grown.check_labels(labels)
     is_same = taxonomy is None and labels == old.labels
-    work = _Update(old, bank, old.memory, config, dataset, labels, tree, is_same=is_same)
+    work = _Update(old, bank, old.memory, config, dataset, labels, grown, tree, changes, is_same=is_same)
     return work.trained(name or old.name, run)
+
+
+def _taxonomy_of(old: Model, tree: WrittenTree) -> Taxonomy:
+    """The model's own taxonomy while the groups with names are the same, else that of the tree."""
+    is_same = tree.labels == old.labels and tree.named_groups == tree_of_model(old).named_groups
+    return old.taxonomy if is_same else tree.taxonomy
+
+
+def _given_strategy(strategy: object, tree: WrittenTree, taxonomy: Taxonomy) -> HybridDendrogram:
+    """Merges nothing of the tree; what is planned anew later, for more labels, has the groups of the taxonomy."""
+    given = as_given(strategy, tree)
+    return given if len(taxonomy.groups) > 1 else replace(given, tree=dendrogram_of(strategy).tree)
 
 
 def config_of(model: Model, run: Run) -> tuple[TrainingConfig, Run]:
@@ -72,13 +109,17 @@ def config_of(model: Model, run: Run) -> tuple[TrainingConfig, Run]:
 
 def _grown_tree(old: Model, labels: Sequence[str], paths: Sequence[Sequence[str]]) -> Taxonomy:
     """The model's tree with new labels where the corpus has them, or at the top."""
-    where = {path[-1]: path for path in paths}
-    return Taxonomy.of_paths([*old.paths, *(where.get(label, (label,)) for label in labels if label not in old.labels)])
+    placed = [path for path in paths if path[-1] not in old.labels]
+    elsewhere = [(label,) for label in labels if label not in {*old.labels, *(path[-1] for path in placed)}]
+    return Taxonomy.of_paths([*old.taxonomy.leaf_paths, *placed, *elsewhere])
 
 
 @dataclass(frozen=True, eq=False)
 class _Update:
-    """What is added to a model; `labels` are those of both, `is_same` where neither they nor the tree change."""
+    """What is added to a model; `labels` are those of both, `is_same` where neither they nor the taxonomy change.
+
+    `edited` is a tree that the model shall have, with its `changes`.
+    """
 
     old: Model
     bank: Bank
@@ -86,28 +127,62 @@ class _Update:
     config: TrainingConfig
     dataset: Dataset
     labels: tuple[str, ...]
-    tree: Taxonomy
+    taxonomy: Taxonomy
+    edited: WrittenTree | None
+    changes: TreeChanges | None
     is_same: bool
 
     def trained(self, name: str, run: Run) -> Trained:
-        """The new model; its report is of the added recordings, each group held out."""
+        """The new model; its report is of the added recordings, each group held out, or of the remembered rows."""
         examples, n_old = self._examples()
+        if self._is_untouched:
+            return self._untouched(name, examples)
         plan = self._plan(examples, run)
         training = assemble(examples, self.labels, self.config, plan, self._results(plan, examples, n_old, run))
         added = self.dataset.among(self.labels)
-        grouped = evaluate_posteriors(added, training.held_out[n_old:], None, self.old.inverse_temperature)
+        if len(added.X):
+            grouped = evaluate_posteriors(added, training.held_out[n_old:], None, self.old.inverse_temperature)
+        else:
+            grouped = self._evaluation(training, examples)
         about = describe(added, self.config, run, training, grouped, None, examples.y)
+        if not len(added.X):
+            about |= {"corpus": self.old.about.get("corpus", {})}
         model = Model.of(
             name,
             self.old.recipe,
             self.old.preprocessing,
             training.classifier,
-            self.tree,
+            self.taxonomy,
             about | {"updates": self._history()},
             memory_of(training, examples),
             self.old.inverse_temperature,
+            self._transitions(),
         )
         return Trained(model, training, added, grouped, None)
+
+    @property
+    def _is_untouched(self) -> bool:
+        """Whether nothing was added, and the edited tree asks for what the model has."""
+        return self.changes is not None and self.changes.is_same and not len(self.dataset.X)
+
+    def _untouched(self, name: str, examples: Examples) -> Trained:
+        """The same classifier; only names of groups may differ."""
+        classifier = self.old.classifier
+        training = Training(classifier, classifier.combine(self.memory.held_out))
+        model = replace(self.old, name=name, taxonomy=self.taxonomy)
+        return Trained(model, training, self.dataset.among(self.labels), self._evaluation(training, examples), None)
+
+    def _evaluation(self, training: Training, examples: Examples) -> Evaluation:
+        """Of the remembered rows, each held out with its group; windows alone, nobody remembers their recordings."""
+        paths = [self.taxonomy.path(label) for label in self.labels]
+        return evaluate(
+            self.labels,
+            examples.y,
+            training.held_out,
+            examples.groups,
+            paths=paths if any(len(path) > 1 for path in paths) else (),
+            resampling=Resampling(n_resamples=N_RESAMPLES),
+        )
 
     def _examples(self) -> tuple[Examples, int]:
         """The remembered rows, then the added ones; groups of the two never meet."""
@@ -121,20 +196,25 @@ class _Update:
         return Examples.of(X, y, weights, groups), len(self.bank.X)
 
     def _plan(self, examples: Examples, run: Run) -> Plan:
-        """The model's own plan while labels and tree are the same, else a new one."""
+        """That of the edited tree; the model's own while labels and taxonomy are the same, else a new one."""
+        if self.changes is not None:
+            return self.changes.plan
         if self.is_same and self.old.classifier.plan is not None:
             return self.old.classifier.plan
-        return plan_of(examples, self.labels, self.config, run, self.tree)
+        return plan_of(examples, self.labels, self.config, run, self.taxonomy)
 
     def _results(self, plan: Plan, examples: Examples, n_old: int, run: Run) -> list[TrainedDichotomy]:
-        """The model's machines where nothing was added, trained ones elsewhere."""
+        """The model's machines where nothing was added or edited, trained ones elsewhere."""
+        added = examples.y[n_old:]
+        places = places_of(self.old)
+        place_of = {each: places.get(sides_of(each, self.labels)) for each in plan.dichotomies}
         results = {
-            dichotomy: self._unchanged(dichotomy, which, examples, n_old)
-            for dichotomy in plan.dichotomies
-            if (which := self._place(dichotomy)) is not None and not self._is_touched(dichotomy, examples.y[n_old:])
+            each: self._unchanged(each, place, examples, n_old)
+            for each, place in place_of.items()
+            if place is not None and not self._is_touched(each, added)
         }
-        touched = [dichotomy for dichotomy in plan.dichotomies if dichotomy not in results]
-        choices = [self._choice(self._place(dichotomy)) for dichotomy in touched]
+        touched = [each for each in plan.dichotomies if each not in results]
+        choices = [self._choice(each, place_of[each], run) for each in touched]
         trained = train_dichotomies(
             touched,
             examples,
@@ -145,47 +225,55 @@ class _Update:
             everywhere=True,
         )
         results |= dict(zip(touched, trained, strict=True))
-        return [results[dichotomy] for dichotomy in plan.dichotomies]
+        return [results[each] for each in plan.dichotomies]
 
-    @staticmethod
-    def _is_touched(dichotomy: Dichotomy, added: np.ndarray) -> bool:
-        """Whether any of the added recordings takes part in a dichotomy."""
+    def _is_touched(self, dichotomy: Dichotomy, added: np.ndarray) -> bool:
+        """Whether any of the added recordings takes part in a dichotomy, or its machine was edited."""
+        if self.changes is not None and dichotomy in self.changes.touched:
+            return True
         return bool(np.isin(added, [*dichotomy.positive, *dichotomy.negative]).any())
 
-    def _place(self, dichotomy: Dichotomy) -> int | None:
-        """Which of the model's dichotomies has these sides."""
-        sides = tuple(frozenset(self.labels[k] for k in side) for side in (dichotomy.positive, dichotomy.negative))
-        plan = self.old.classifier.plan
-        for i, other in enumerate(plan.dichotomies if plan else ()):
-            named = (frozenset(self.old.labels[k] for k in side) for side in (other.positive, other.negative))
-            if tuple(named) == sides:
-                return i
-        return None
+    def _choice(self, dichotomy: Dichotomy, place: int | None, run: Run) -> tuple[Kernel, float]:
+        """The kernel and C that the edited tree states, or those of the model's machine; a new one has the first's."""
+        stated = self.edited.machines.get(dichotomy) if self.edited is not None else None
+        if stated is not None:
+            return run.component("kernel", stated["kernel"]), float(stated["C"])
+        return self._choice_at(place or 0)
 
-    def _choice(self, which: int | None) -> tuple[Kernel, float]:
-        """The kernel and C of a machine of the model; a new one is chosen for as the first was."""
-        which = which or 0
-        kernel = next(part.kernel for part in self.bank.parts if which in part.machines)
-        return kernel, float(self.old.about["machines"][which]["C"])
+    def _choice_at(self, place: int) -> tuple[Kernel, float]:
+        kernel = next(part.kernel for part in self.bank.parts if place in part.machines)
+        return kernel, float(self.old.about["machines"][place]["C"])
 
-    def _unchanged(self, dichotomy: Dichotomy, which: int, examples: Examples, n_old: int) -> TrainedDichotomy:
+    def _unchanged(self, dichotomy: Dichotomy, place: int, examples: Examples, n_old: int) -> TrainedDichotomy:
         """The model's own machine, with its scores of what was added."""
-        kernel, C = self._choice(which)
+        kernel, C = self._choice_at(place)
         classifier = self.old.classifier
-        new = classifier.scores(examples.statistics.X[n_old:].astype(np.float32))[:, which]
-        held_out = np.concatenate([self.memory.held_out[:, which], new]).astype(np.float64)
+        new = classifier.scores(examples.statistics.X[n_old:].astype(np.float32))[:, place]
+        held_out = np.concatenate([self.memory.held_out[:, place], new]).astype(np.float64)
         return TrainedDichotomy(
-            dichotomy, kernel, C, _machine(self.bank, which), classifier.calibrations[which], held_out
+            dichotomy, kernel, C, _machine(self.bank, place), classifier.calibrations[place], held_out
         )
 
+    def _transitions(self) -> np.ndarray | None:
+        """What the model counted of how labels follow one another, and what the added recordings show."""
+        added = transitions_of(self.dataset.among(self.labels), self.old.recipe)
+        if self.old.transitions is None:
+            return added
+        counts = np.zeros((len(self.labels), len(self.labels)), dtype=np.int64)
+        place = [self.labels.index(label) for label in self.old.labels]
+        counts[np.ix_(place, place)] = self.old.transitions
+        return counts if added is None else counts + added
+
     def _history(self) -> list[dict[str, Any]]:
-        was = self.old.about.get("corpus", {})
-        return [*self.old.about.get("updates", []), {"model": self.old.name, "corpus": was}]
+        was = {"model": self.old.name, "corpus": self.old.about.get("corpus", {}) if len(self.dataset.X) else {}}
+        if self.edited is not None:
+            was["tree"] = "edited"
+        return [*self.old.about.get("updates", []), was]
 
 
-def _machine(bank: Bank, which: int) -> Machine:
+def _machine(bank: Bank, place: int) -> Machine:
     for part in bank.parts:
-        if which in part.machines:
-            column = int(np.flatnonzero(part.machines == which)[0])
+        if place in part.machines:
+            column = int(np.flatnonzero(part.machines == place)[0])
             return Machine(part.rows, part.coefficients[:, column].astype(np.float64), float(part.intercepts[column]))
-    raise ModelError(f"no machine {which} in the bank")
+    raise ModelError(f"no machine {place} in the bank")

@@ -1,4 +1,4 @@
-"""Mistakes that a taxonomy forgives in part: precision, recall and F over the names on the way to a label.
+"""Mistakes that a taxonomy forgives in part: precision, recall and F over the names that a label has.
 
 A label stands for itself and for every group above it, the root left out: taking a cat for a dog still says animal.
 The counts are those of Kiritchenko, Matwin and Famili (2005), summed over examples before dividing.
@@ -24,16 +24,16 @@ class HierarchicalRates:
 
 
 def ancestry(paths: Sequence[Sequence[str]]) -> np.ndarray:
-    """Which nodes each label stands for, (n_labels, n_nodes) of 0 and 1, from the names that lead to it.
+    """Which nodes each label stands for, (n_labels, n_nodes) of 0 and 1: itself and every group that its path names.
 
     A first name that all of several labels share is the root, and left out.
     """
     has_root = len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths)
-    ancestors = [[tuple(path[:end]) for end in range(1 + has_root, len(path) + 1)] for path in paths]
-    nodes = {node: column for column, node in enumerate(dict.fromkeys(node for each in ancestors for node in each))}
+    named = [path[1:] if has_root else path for path in paths]
+    nodes = {name: column for column, name in enumerate(dict.fromkeys(name for path in named for name in path))}
     membership = np.zeros((len(paths), len(nodes)))
-    for row, each in enumerate(ancestors):
-        membership[row, [nodes[node] for node in each]] = 1
+    for row, path in enumerate(named):
+        membership[row, [nodes[name] for name in path]] = 1
     return membership
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.audio.blocks import resample
-from audioclass.contracts import EmbedsMany
+from audioclass.contracts import EmbedsMany, HasContext
 from audioclass.data import Block, Features, Segment
 from audioclass.descriptors.spectra import Spectra
 from audioclass.extraction.frames import spectra_blocks
@@ -75,7 +75,7 @@ class _Clock:
 def context_of(recipe: Recipe) -> int:
     """How many frames beside a block its descriptors and derivatives read."""
     return max(
-        max((getattr(descriptor, "context", 0) for descriptor in part.descriptors), default=0)
+        max((each.context for each in part.descriptors if isinstance(each, HasContext)), default=0)
         + DERIVATIVE_REACH * part.derivatives
         for part in recipe.parts
     )

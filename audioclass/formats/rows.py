@@ -142,10 +142,11 @@ def _is_after(row: ResultRow, other: ResultRow, digits: int) -> bool:
 
 
 def _names(result: Result) -> dict[str, tuple[tuple[int, ...], tuple[str, ...]]]:
-    """Every label and group: the columns of its leaves and the names that lead to it."""
+    """Every label and group: the columns of its leaves and the names that lead to it, of several paths the shortest."""
     names: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {}
     for column, path in enumerate(result.paths):
         for depth, name in enumerate(path):
-            columns, _ = names.get(name, ((), ()))
-            names[name] = ((*columns, column), tuple(map(encodable, path[: depth + 1])))
+            here = tuple(map(encodable, path[: depth + 1]))
+            columns, there = names.get(name, ((), here))
+            names[name] = ((*columns, column), min(here, there, key=len))
     return names

@@ -14,7 +14,10 @@ Step = tuple[str, tuple[int, ...]]  # a name and the columns of the labels below
 
 
 class BackOffPath:
-    """The names from each label up; a group that holds every label says nothing and is none of them."""
+    """The names from each label up, smaller groups before larger ones, of all that the label stands in.
+
+    A group that holds every label says nothing and is none of them.
+    """
 
     def __init__(self, labels: Sequence[str], taxonomy: Taxonomy | None, threshold: float) -> None:
         if not 0 <= threshold <= 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.smoothers.chains import Chain, backward, forward, likelihoods
 from audioclass.smoothers.streams import smooth_whole
-from audioclass.smoothers.transitions import given_transitions, transitions_of_duration
+from audioclass.smoothers.transitions import given_transitions, learn_transitions, transitions_of_duration
 from audioclass.smoothers.viterbi import Viterbi
 
 
@@ -23,7 +24,8 @@ class HiddenMarkov:
 
     Posteriors of a window count as likelihoods of labels that are all as frequent. Segments last `duration` windows
     on average and at least `minimum` (but for those that the recording cuts), unless `transitions` says how labels
-    follow one another from a segment's `minimum` window on.
+    follow one another from a segment's `minimum` window on. Chosen by its name alone, it takes those that a model
+    learnt from continuous recordings.
     """
 
     name: ClassVar[str] = "hmm"
@@ -40,6 +42,10 @@ class HiddenMarkov:
     def __post_init__(self) -> None:
         if self.transitions is None and self.duration <= self.minimum:
             raise UsageError(f"hmm: duration={self.duration:g} must be above minimum={self.minimum}")
+
+    def with_transitions(self, counts: np.ndarray) -> HiddenMarkov:
+        """The same with the transitions that counted ones show, (n_labels, n_labels)."""
+        return replace(self, transitions=learn_transitions(counts, self.duration))
 
     def smooth(self, posteriors: Posteriors) -> Posteriors:
         """Probabilities of each label given the windows around."""

@@ -29,15 +29,25 @@ def given_transitions(values: Sequence[float], n_labels: int) -> np.ndarray:
     return A
 
 
-def learn_transitions(paths: Iterable[Sequence[int]], n_labels: int, prior: float = 1.0) -> tuple[float, ...]:
-    """The transitions that reference labels of successive windows show, row by row, as the `transitions` of `hmm`.
+def count_transitions(paths: Iterable[Sequence[int] | np.ndarray], n_labels: int) -> np.ndarray:
+    """How often each label follows each, (n_labels, n_labels), in the labels of successive windows.
 
-    Each path is one recording, as indices of labels. `prior` counts every pair as seen so many times more: no change
-    of labels is impossible only because it was not seen.
+    Each path is one stretch of a recording without a gap, as indices of labels.
+    """
+    counts = np.zeros((n_labels, n_labels), dtype=np.int64)
+    for path in paths:
+        np.add.at(counts, (np.asarray(path[:-1], dtype=int), np.asarray(path[1:], dtype=int)), 1)
+    return counts
+
+
+def learn_transitions(counts: np.ndarray, duration: float = 10.0, prior: float = 1.0) -> tuple[float, ...]:
+    """The transitions that counted ones show, row by row, as the `transitions` of `hmm`.
+
+    Every label counts as seen in `prior` segments more, of `duration` windows on average and followed by any other
+    label alike: no change of labels is impossible only because it was not seen, and a label that was not seen at all
+    lasts as it does where nothing is known.
     """
     if not prior > 0:
         raise ValueError(f"prior={prior} must be positive")
-    counts = np.full((n_labels, n_labels), float(prior))
-    for path in paths:
-        np.add.at(counts, (np.asarray(path[:-1], dtype=int), np.asarray(path[1:], dtype=int)), 1)
-    return tuple((counts / counts.sum(axis=1, keepdims=True)).ravel().tolist())
+    expected = counts + prior * duration * transitions_of_duration(len(counts), duration, 1)
+    return tuple((expected / expected.sum(axis=1, keepdims=True)).ravel().tolist())

@@ -24,7 +24,7 @@ from audioclass.numerics import log_loss
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.additive import Additive
-from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors
+from audioclass.strategies.descent import greedy_path
 from audioclass.strategies.merging import HEIGHTS, MOST_MACHINES, clarity, merge_clear
 from audioclass.strategies.weighted import SOLVERS, NodeScores, Weighted
 from audioclass.taxonomy import Taxonomy
@@ -149,17 +149,9 @@ class HybridDendrogram:
         """The label of the largest posterior, or the one at the end of the greedy path."""
         return P.argmax(axis=1) if self.decision == "label" else greedy_path(tree_of(plan), P)
 
-    def nodes(self, plan: Plan) -> list[tuple[int, ...]]:
-        """The labels of every node in the order of the tree."""
-        return [node.labels for node in tree_of(plan).walk()]
-
-    def node_posteriors(self, plan: Plan, P: np.ndarray) -> np.ndarray:
-        """(n, n_nodes): sums over leaves."""
-        return node_posteriors(tree_of(plan), P)
-
-    def back_off(self, plan: Plan, P: np.ndarray, threshold: float) -> np.ndarray:
-        """(n,): the node where a row is left that is not sure enough to go on."""
-        return deepest_nodes(tree_of(plan), P, threshold)
+    def tree_in(self, plan: Plan) -> Branch:
+        """The tree that the plan was made for, or what pruning left of it."""
+        return tree_of(plan)
 
     @property
     def _form(self) -> Additive | Weighted:

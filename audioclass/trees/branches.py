@@ -112,17 +112,6 @@ def random_tree(n_labels: int, rng: np.random.Generator, *, balanced: bool = Fal
     return _grown_by_chance(n_labels, rng)
 
 
-def of_confusion(counts: np.ndarray) -> np.ndarray:
-    """Distances from a confusion matrix, D_kl = 1 − (c_kl + c_lk)/2 with rows of c summing to 1."""
-    counts = np.asarray(counts, dtype=float)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or not (counts >= 0).all():
-        raise ValueError(f"confusion matrix of shape {counts.shape} must be square and at least 0")
-    c = counts / np.maximum(counts.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    D = 1 - (c + c.T) / 2
-    np.fill_diagonal(D, 0)
-    return np.asarray(D)
-
-
 # --- given trees, and trees from trees ------------------------------------------------------------------------------
 
 
@@ -147,14 +136,6 @@ def measure(tree: Branch, D: np.ndarray) -> Branch:
     children = [measure(child, D) for child in tree.children]
     between = _between(children, D)
     return Branch.group(children, between[np.triu_indices(len(children), 1)].mean())
-
-
-def absorb(tree: Branch, tau: float) -> Branch:
-    """The tree in which a group takes in the children of every group below it that is at least τ times as high.
-
-    τ > 1 leaves the tree as it is, τ ≤ 0 leaves no group but the root (specification 7.5).
-    """
-    return tree if tau > 1 else merge(tree, lambda node, above: node.height >= tau * above.height)
 
 
 def merge(tree: Branch, joins: Callable[[Branch, Branch], bool]) -> Branch:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from audioclass.markup import element, escape
 from audioclass.problems import Dichotomy
@@ -20,8 +20,8 @@ def draw_lines(written: WrittenTree) -> list[str]:
 
     def draw(indent: str, branch: str, below: str) -> Iterator[str]:
         name, node, machines = next(nodes)
-        said = describe(machines)
-        yield indent + branch + name + (f"  ({said})" if said else "")
+        facts = describe(machines)
+        yield indent + branch + name + (f"  ({facts})" if facts else "")
         for i in range(len(node.children)):
             is_last = i == len(node.children) - 1
             yield from draw(indent + below, "└── " if is_last else "├── ", "    " if is_last else "│   ")
@@ -34,13 +34,13 @@ def describe(machines: Machines) -> str:
     if not machines:
         return ""
     facts = [fact for _, fact in machines]
-    said = [f"{len(facts)} machines"] if len(facts) > 1 else []
-    said += [f"log-loss {_span([fact['log_loss'] for fact in facts], '.3f')}"] if _told(facts, "log_loss") else []
-    said += [f"{_span([fact['examples'] for fact in facts], 'd')} examples"] if _told(facts, "examples") else []
+    parts = [f"{len(facts)} machines"] if len(facts) > 1 else []
+    parts += [f"log-loss {_span([fact['log_loss'] for fact in facts], '.3f')}"] if _told(facts, "log_loss") else []
+    parts += [f"{_span([fact['examples'] for fact in facts], 'd')} examples"] if _told(facts, "examples") else []
     if _told(facts, "support_vectors"):
-        said.append(f"{_span([fact['support_vectors'] for fact in facts], 'd')} support vectors")
+        parts.append(f"{_span([fact['support_vectors'] for fact in facts], 'd')} support vectors")
     kernels = dict.fromkeys(_kernel(fact) for fact in facts)
-    return ", ".join([*said, *(kernels if len(kernels) == 1 else [f"{len(kernels)} kernels"])])
+    return ", ".join([*parts, *(kernels if len(kernels) == 1 else [f"{len(kernels)} kernels"])])
 
 
 def draw_svg(written: WrittenTree) -> str:
@@ -51,8 +51,8 @@ def draw_svg(written: WrittenTree) -> str:
     for (name, node, machines), row, children in places:
         x, y = _x(node.height / top), _y(row)
         parts += [_bend(x, y, _x(child.height / top), _y(at)) for child, at in children]
-        said = "\n".join([name, describe(machines)]).strip()
-        dot = element("circle", element("title", escape(said)), cx=f"{x:.1f}", cy=f"{y:.1f}", r=4)
+        tip = "\n".join([name, describe(machines)]).strip()
+        dot = element("circle", element("title", escape(tip)), cx=f"{x:.1f}", cy=f"{y:.1f}", r=4)
         place = (
             {"x": f"{x + 8:.1f}", "y": f"{y + 4:.1f}"} if not node.children else {"x": f"{x:.1f}", "y": f"{y - 7:.1f}"}
         )
@@ -71,23 +71,20 @@ def draw_svg(written: WrittenTree) -> str:
     )
 
 
-Placed = tuple[Branch, float]
-
-
-def _places(written: WrittenTree) -> list[tuple[Any, float, list[Placed]]]:
+def _places(written: WrittenTree) -> list[tuple[tuple[str, Branch, Machines], float, list[tuple[Branch, float]]]]:
     """Each node with its row, leaves one by one and groups in the middle of theirs, and its children with theirs."""
-    nodes, leaf = iter(written.nodes), iter(range(10**9))
-    found: list[tuple[Any, float, list[Placed]]] = []
+    nodes, leaf = iter(written.nodes), itertools.count()
+    places: list[tuple[tuple[str, Branch, Machines], float, list[tuple[Branch, float]]]] = []
 
-    def place() -> Placed:
-        own = next(nodes)
-        below = [place() for _ in own[1].children]
+    def place() -> tuple[Branch, float]:
+        name, node, machines = next(nodes)
+        below = [place() for _ in node.children]
         row = (below[0][1] + below[-1][1]) / 2 if below else float(next(leaf))
-        found.append((own, row, below))
-        return own[1], row
+        places.append(((name, node, machines), row, below))
+        return node, row
 
     place()
-    return found
+    return places
 
 
 def _bend(x: float, y: float, to_x: float, to_y: float) -> str:

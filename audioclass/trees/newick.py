@@ -76,7 +76,7 @@ def _comment(head: Mapping[str, str], machines: Sequence[tuple[Dichotomy, Facts]
 def _flat(dichotomy: Dichotomy, facts: Facts, written: WrittenTree) -> dict[str, str]:
     """The facts of a machine as texts without any character that ends a value."""
     flat = {
-        side: "|".join(quote(name, safe=SAFE) for name in written.said(getattr(dichotomy, side)))
+        side: "|".join(quote(name, safe=SAFE) for name in written.names_of(getattr(dichotomy, side)))
         for side in ("positive", "negative")
     }
     kernel = {f"kernel_{key}": value for key, value in facts["kernel"].items() if key != "name"}
@@ -137,12 +137,12 @@ class _Parser:
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at, end = 0, len(text.rstrip())
     while at < end:
-        found = TOKEN.match(text, at)
-        if not found:
+        token = TOKEN.match(text, at)
+        if token is None or token.lastgroup is None:
             raise UsageError(f"tree: {text[at : at + 20]!r} cannot be read as Newick's notation")
-        kind = str(found.lastgroup)
-        yield kind, found[kind].replace("''", "'") if kind == "quoted" else found[kind]
-        at = found.end()
+        kind = token.lastgroup
+        yield kind, token[kind].replace("''", "'") if kind == "quoted" else token[kind]
+        at = token.end()
 
 
 def _number(text: str) -> float:
@@ -168,10 +168,9 @@ def _facts(comment: str) -> dict[str, str]:
 
 def _machines(facts: Mapping[str, str]) -> list[dict[str, Any]]:
     """The machines of a node from the values of its comment."""
-    own = {key: _values(value) for key, value in facts.items() if key not in ("form", "height")}
-    if "positive" not in own:
-        return []
-    tables = [{key: values[i] for key, values in own.items() if i < len(values)} for i in range(len(own["positive"]))]
+    columns = {key: _values(value) for key, value in facts.items() if key not in ("form", "height")}
+    n_machines = len(columns.get("positive", []))
+    tables = [{key: values[i] for key, values in columns.items() if i < len(values)} for i in range(n_machines)]
     return [_machine(table) for table in tables]
 
 
@@ -198,7 +197,7 @@ def _values(value: str) -> list[str]:
     return value[1:-1].split(",") if value.startswith("{") else [value]
 
 
-def _walk(node: Mapping[str, Any]) -> Any:
+def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield node
     for child in node["children"]:
         yield from _walk(child)
@@ -208,7 +207,7 @@ def _members(node: Mapping[str, Any]) -> list[str]:
     return [child["name"] for child in node["children"]]
 
 
-def _name_groups(root: Mapping[str, Any]) -> None:
+def _name_groups(root: dict[str, Any]) -> None:
     """Give a name to every group that has none: other programs write none."""
     taken = {node["name"] for node in _walk(root)}
     numbers = (name for name in map("group {}".format, range(1, 10**9)) if name not in taken)

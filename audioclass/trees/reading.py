@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -84,20 +85,22 @@ def _checked(machine: Mapping[str, Any], index: Mapping[str, int]) -> Mapping[st
     kernel, C = machine.get("kernel"), machine.get("C")
     if not isinstance(kernel, Mapping) or not isinstance(kernel.get("name"), str):
         raise UsageError(f"tree: kernel {kernel!r} of a machine must be a table with a name")
-    if C is None or not _is_number(C) or not 0 < C < float("inf"):
+    if not _number(C) > 0:
         raise UsageError(f"tree: C={C!r} of a machine must be positive and finite")
     return machine
 
 
 def _height(table: Mapping[str, Any], name: str) -> float:
     height = table.get("height", 0.0)
-    if not _is_number(height) or not 0 <= height < float("inf"):
+    if not _number(height) >= 0:
         raise UsageError(f"tree: height {height!r} of {name!r} must be a number of at least 0")
     return float(height)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _number(value: Any) -> float:
+    """A finite number; NaN, which no comparison holds for, in place of anything else."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) <= sys.float_info.max else float("nan")
 
 
 def _name(node: Mapping[str, Any]) -> str:

@@ -7,15 +7,18 @@ support vectors, and the calibrated log-loss of held-out examples.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from audioclass.plain import toml_lines
 from audioclass.problems import Dichotomy
+from audioclass.taxonomy import Taxonomy
 from audioclass.trees.branches import Branch
 
 SCHEMA = 1
+NUMBERED = re.compile(r"group \d+")  # the name of a group that nobody gave one
 HEAD = "# A tree of labels and its machines. Edit members, kernels and C: only what is touched is trained again.\n"
 
 Facts = Mapping[str, Any]
@@ -61,26 +64,62 @@ class WrittenTree:
             machines[_owner(walk, dichotomy, self.form)].append((dichotomy, facts))
         return list(zip(self.names, walk, machines, strict=True))
 
-    def said(self, side: Sequence[int]) -> list[str]:
+    @property
+    def named_groups(self) -> dict[tuple[int, ...], str]:
+        """The names of the groups that have one of their own, by their labels; the others are numbered."""
+        pairs = zip(self.tree.walk(), self.names, strict=True)
+        return {node.labels: name for node, name in pairs if node.children and not NUMBERED.fullmatch(name)}
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The groups that have a name of their own; the members of the others stand in the group above."""
+        return Taxonomy.of(self._nested(numbered=False))
+
+    @property
+    def full_taxonomy(self) -> Taxonomy:
+        """All groups, numbered ones too: the taxonomy whose tree is this one."""
+        return Taxonomy.of(self._nested(numbered=True))
+
+    def names_of(self, side: Sequence[int]) -> list[str]:
         """The labels of a side by name."""
         return [self.labels[k] for k in side]
 
-    def to_toml(self) -> str:
-        """A table for each node, the root first; `tree_reading.read_toml` gives it back."""
+    def node_tables(self) -> list[dict[str, Any]]:
+        """A table for each node, the root first: its name, and of a group its members and height; each node once."""
+        tables: dict[str, dict[str, Any]] = {}
         name_of = {id(node): name for name, node, _ in self.nodes}
-        parts = [HEAD + toml_lines({"schema": SCHEMA, "form": self.form, "labels": list(self.labels)})]
-        written: set[str] = set()
-        for name, node, machines in self.nodes:
-            if name in written:  # a label that stands in several groups
-                continue
-            written.add(name)
+        for name, node, _ in self.nodes:
             group = {"members": [name_of[id(child)] for child in node.children], "height": node.height}
-            parts.append("[[node]]\n" + toml_lines({"name": name, **(group if node.children else {})}))
-            parts += ["[[node.machine]]\n" + toml_lines(self._machine(*machine)) for machine in machines]
+            tables.setdefault(name, {"name": name, **(group if node.children else {})})
+        return list(tables.values())
+
+    def to_toml(self) -> str:
+        """A table for each node, the root first; `reading.read_toml` gives it back."""
+        machines: dict[str, list[tuple[Dichotomy, Facts]]] = {}
+        for name, _, each in self.nodes:  # a label that stands in several groups is several nodes and one table
+            machines.setdefault(name, []).extend(each)
+        parts = [HEAD + toml_lines({"schema": SCHEMA, "form": self.form, "labels": list(self.labels)})]
+        for table in self.node_tables():
+            parts.append("[[node]]\n" + toml_lines(table))
+            parts += ["[[node.machine]]\n" + toml_lines(self._machine(*each)) for each in machines[table["name"]]]
         return "\n".join(parts)
 
     def _machine(self, dichotomy: Dichotomy, facts: Facts) -> dict[str, Any]:
-        return {"positive": self.said(dichotomy.positive), "negative": self.said(dichotomy.negative), **facts}
+        return {"positive": self.names_of(dichotomy.positive), "negative": self.names_of(dichotomy.negative), **facts}
+
+    def _nested(self, *, numbered: bool) -> dict[str, Any]:
+        """Nested tables of names, as a taxonomy reads them; a numbered root has no name."""
+        nodes = iter(self.nodes)
+
+        def nest(is_root: bool = False) -> dict[str, Any]:
+            name, node, _ = next(nodes)
+            inside: dict[str, Any] = {}
+            for _ in node.children:
+                inside |= nest()
+            is_named = not node.children or not NUMBERED.fullmatch(name) or (numbered and not is_root)
+            return {name: inside} if is_named else inside
+
+        return nest(is_root=True)
 
 
 def machine_of(machine: Facts, index: Mapping[str, int]) -> tuple[Dichotomy, dict[str, Any]]:

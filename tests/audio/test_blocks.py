@@ -2,6 +2,7 @@ import io
 import os
 import threading
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from signals import noise, tone
 
-from audioclass.audio.blocks import convert, cut_blocks, read_blocks, regroup
+from audioclass.audio.blocks import cut_blocks, read_blocks, regroup
 from audioclass.audio.decode import open_audio
 from audioclass.errors import AudioFileError
 
@@ -21,6 +22,12 @@ CUTS = st.lists(st.integers(0, len(STEREO)), max_size=12).map(sorted)
 
 def joined(arrays):
     return np.concatenate(list(arrays))
+
+
+def convert(arrays, in_rate, out_rate):
+    """Mono samples of what a decoder gives in these arrays, at another rate."""
+    decoder = SimpleNamespace(sample_rate=in_rate, blocks=lambda: arrays)
+    return (block.samples[:, 0] for block in cut_blocks(decoder, out_rate))
 
 
 def samples_of(blocks):

@@ -28,8 +28,9 @@ def test_the_root_is_left_out():
     np.testing.assert_array_equal(ancestry(rooted), ancestry(PATHS))
 
 
-def test_groups_of_one_name_in_two_places_are_two():
-    assert ancestry([("a", "inner", "x"), ("b", "inner", "y")]).shape == (2, 6)
+def test_a_label_in_several_groups_stands_for_all_of_them():
+    membership = ancestry([("out", "in", "speech"), ("out", "wind"), ("in", "music")])
+    np.testing.assert_array_equal(membership @ membership.T, [[3, 1, 1], [1, 2, 0], [1, 0, 2]])
 
 
 @given(examples())

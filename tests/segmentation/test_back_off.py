@@ -23,6 +23,15 @@ def test_the_smallest_group_that_is_sure_enough_gives_the_name(posteriors, name)
     assert BackOffPath(LABELS, TREE, 0.6).name(0, np.array(posteriors)) == name
 
 
+@pytest.mark.parametrize(
+    ("posteriors", "name"),
+    [([0.3, 0.4, 0.1, 0.2], "pet"), ([0.0, 0.4, 0.2, 0.4], "noisy"), ([0.45, 0.1, 0.2, 0.25], "unknown")],
+)
+def test_a_label_in_two_groups_goes_to_the_smallest_that_is_sure_enough(posteriors, name):
+    tree = Taxonomy.of({"noisy": ["dog", "hen", "engine"], "pet": ["cat", "dog"]})
+    assert BackOffPath(LABELS, tree, 0.6).name(1, np.array(posteriors)) == name
+
+
 def test_without_a_taxonomy_there_is_nothing_between_label_and_unknown():
     ladder = BackOffPath(LABELS, None, 0.6)
     assert ladder.name(0, np.array([0.6, 0.2, 0.1, 0.1])) == "cat"

@@ -10,7 +10,7 @@ from smoothers.streams import random_posteriors, streamed, whole
 
 from audioclass.smoothers.chains import FLOOR
 from audioclass.smoothers.hmm import HiddenMarkov
-from audioclass.smoothers.transitions import learn_transitions
+from audioclass.smoothers.transitions import count_transitions, learn_transitions, transitions_of_duration
 
 GIVEN = (0.7, 0.2, 0.1, 0.3, 0.6, 0.1, 0.25, 0.25, 0.5)
 MODELS = [
@@ -120,9 +120,31 @@ def test_many_rows_do_not_fade():
 
 
 def test_transitions_are_counted_in_reference_labels():
-    learnt = np.reshape(learn_transitions([[0, 0, 0, 1], [1, 1]], 2, prior=1.0), (2, 2))
+    counts = count_transitions([[0, 0, 0, 1], [1, 1]], 2)
+    np.testing.assert_array_equal(counts, [[2, 1], [0, 1]])
+    learnt = np.reshape(learn_transitions(counts, duration=2.0, prior=1.0), (2, 2))
     np.testing.assert_allclose(learnt, [[3 / 5, 2 / 5], [1 / 3, 2 / 3]])
-    assert HiddenMarkov(transitions=learn_transitions([[0, 1, 2, 2]], 3)).stream(3)
+    assert HiddenMarkov().with_transitions(count_transitions([[0, 1, 2, 2]], 3)).stream(3)
+
+
+def test_without_any_transition_segments_last_as_they_do_by_default():
+    learnt = np.reshape(learn_transitions(np.zeros((3, 3)), duration=10.0), (3, 3))
+    np.testing.assert_allclose(learnt, transitions_of_duration(3, 10.0, 1))
+
+
+def test_learnt_transitions_keep_what_is_always_short():
+    rng = np.random.default_rng(0)
+    reference = np.tile(np.repeat([0, 1, 2], [20, 3, 10]), 40)  # a short jingle between speech and music, always
+    P = rng.dirichlet(np.ones(3), len(reference)) + 0.6 * np.eye(3)[reference]
+    P /= P.sum(axis=1, keepdims=True)
+    half = len(reference) // 2
+    learnt = HiddenMarkov().with_transitions(count_transitions([reference[:half]], 3))
+    right, right_before = (
+        streamed(smoother, P[half:], [])[1] == reference[half:] for smoother in (learnt, HiddenMarkov())
+    )
+    is_short = reference[half:] == 1
+    assert right.mean() > right_before.mean()
+    assert right[is_short].mean() > right_before[is_short].mean() + 0.2
 
 
 @pytest.mark.parametrize(
@@ -132,7 +154,7 @@ def test_transitions_are_counted_in_reference_labels():
         (lambda: HiddenMarkov(transitions=(0.5, 0.5)).stream(2), "hmm: 2 transitions, 2 labels have 4"),
         (lambda: HiddenMarkov(transitions=(0.5, 0.4, 0.5, 0.5)).stream(2), r"must sum to 1, not \[0.9, 1.0\]"),
         (lambda: HiddenMarkov(transitions=(-0.5, 1.0, 0.5, 0.5)), "must be at least 0 and at most 1"),
-        (lambda: learn_transitions([], 2, prior=0), "prior=0 must be positive"),
+        (lambda: learn_transitions(np.zeros((2, 2)), prior=0), "prior=0 must be positive"),
     ],
 )
 def test_wrong_parameters_are_refused(work, message):

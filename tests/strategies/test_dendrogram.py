@@ -6,19 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
-from audioclass.contracts import HasNodes, Prunes
+from audioclass.contracts import HasTree, Prunes
 from audioclass.errors import UsageError
 from audioclass.numerics import log_loss
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.additive import Additive
 from audioclass.strategies.dendrogram import LEARNERS, HybridDendrogram, tree_of
-from audioclass.strategies.descent import deepest_nodes, greedy_path, node_posteriors, weigh_down
+from audioclass.strategies.descent import greedy_path, weigh_down
+from audioclass.strategies.merging import merge_clear
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.strategies.temperature import fit_temperature
 from audioclass.strategies.weighted import SOLVERS, Weighted, oppose
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing import check_strategy
-from audioclass.trees.branches import Branch, absorb, agglomerate, random_tree
+from audioclass.trees.branches import Branch, agglomerate, random_tree
 
 FORMS = {"additive": Additive(), **{wide: Weighted(solver) for wide, solver in SOLVERS.items()}}
 
@@ -26,6 +27,11 @@ FORMS = {"additive": Additive(), **{wide: Weighted(solver) for wide, solver in S
 def tree_from(nested):
     """A tree from labels and lists."""
     return Branch.leaf(nested) if isinstance(nested, int) else Branch.group([tree_from(part) for part in nested])
+
+
+def by_height(tree, tau):
+    """The tree in which groups join those above them that are little higher."""
+    return merge_clear(tree, tau, lambda node: node.height)
 
 
 SIX = tree_from([[[0, 1], [2, 3]], [4, 5]])
@@ -133,7 +139,7 @@ def test_so_does_a_tree_with_wide_nodes(wide, n_labels, seed, tau):
 def test_rows_sum_to_one_for_any_tree_and_any_machines(form, n_labels, seed, tau):
     rng = np.random.default_rng(seed)
     heights = rng.random((n_labels, n_labels))
-    tree = random_tree(n_labels, rng) if tau > 1 else absorb(agglomerate(heights + heights.T, "average"), tau)
+    tree = random_tree(n_labels, rng) if tau > 1 else by_height(agglomerate(heights + heights.T, "average"), tau)
     plan = plan_for(FORMS[form], tree)
     r = rng.random((3, len(plan.dichotomies))).round(1)  # exact 0 and 1 among them
     strategy = HybridDendrogram() if form == "additive" else HybridDendrogram(form="weighted", wide=form)
@@ -374,7 +380,7 @@ def test_a_taxonomy_is_divided_further_below():
 def test_a_taxonomy_may_repeat_a_label(form, below):
     groups = {"a": [f"label {i}" for i in (0, 1, 2, 3)], "b": [f"label {i}" for i in (3, 4, 5)]}
     strategy = HybridDendrogram(tree="taxonomy", below=below, form=form)
-    plan = strategy.plan(names(6), geometry(6), Taxonomy.of(groups, repeats=True), None)
+    plan = strategy.plan(names(6), geometry(6), Taxonomy.of(groups), None)
     P = combined(strategy, plan, np.random.default_rng(0).random((9, len(plan.dichotomies))))
     np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-12)
     assert [label for label, _ in tree_of(plan).ways()].count(3) == 2
@@ -392,14 +398,6 @@ def test_the_tree_survives_json():
 
 
 # --- inner nodes and decisions
-
-
-def test_inner_posteriors_are_sums_over_leaves():
-    P = posteriors_for(6)
-    nodes = dict(zip([node.labels for node in SIX.walk()], node_posteriors(SIX, P).T, strict=True))
-    np.testing.assert_allclose(nodes[tuple(range(6))], 1)
-    np.testing.assert_allclose(nodes[0, 1, 2, 3], P[:, :4].sum(axis=1))
-    np.testing.assert_array_equal(nodes[5,], P[:, 5])
 
 
 def test_the_path_may_end_elsewhere_than_the_largest_posterior():
@@ -420,39 +418,6 @@ def test_hard_nodes_make_the_path_the_posterior(n_labels, seed):
     np.testing.assert_array_equal(greedy_path(tree, P), P.argmax(axis=1))
 
 
-@pytest.mark.parametrize(
-    ("threshold", "labels"),
-    [
-        (0.0, (0,)),
-        (0.4, (0,)),
-        (0.5, (0, 1)),
-        (0.6, (0, 1)),
-        (0.8, (0, 1, 2, 3)),
-        (0.95, (0, 1, 2, 3, 4, 5)),
-        (2, (0, 1, 2, 3, 4, 5)),
-    ],
-)
-def test_an_unsure_row_backs_off_to_a_group(threshold, labels):
-    P = np.array([[0.45, 0.25, 0.1, 0.1, 0.06, 0.04], [0, 0, 0, 0, 0, 1.0]])
-    strategy, plan = HybridDendrogram(), plan_for(FORMS["additive"], SIX)
-    nodes = strategy.nodes(plan)
-    unsure, sure = strategy.back_off(plan, P, threshold)
-    assert nodes[unsure] == labels
-    assert nodes[sure] == ((5,) if threshold <= 1 else tuple(range(6)))
-
-
-@given(st.integers(2, 12), st.integers(0, 100), st.floats(0.501, 1))
-def test_above_one_half_it_is_the_deepest_of_all_that_reach_it(n_labels, seed, threshold):
-    tree, P = random_tree(n_labels, np.random.default_rng(seed)), posteriors_for(n_labels, seed) ** 4
-    P /= P.sum(axis=1, keepdims=True)
-    sizes = np.array([len(node.labels) for node in tree.walk()])
-    reached = node_posteriors(tree, P) >= threshold
-    smallest = np.where(reached, sizes, n_labels).min(axis=1)
-    np.testing.assert_array_equal(sizes[deepest_nodes(tree, P, threshold)], smallest)
-
-
-def test_its_nodes_stand_in_the_order_of_their_posteriors():
-    strategy, plan, P = HybridDendrogram(), plan_for(FORMS["additive"], SIX), posteriors_for(6)
-    assert isinstance(strategy, HasNodes)
-    for labels, posterior in zip(strategy.nodes(plan), strategy.node_posteriors(plan, P).T, strict=True):
-        np.testing.assert_allclose(posterior, P[:, list(labels)].sum(axis=1))
+def test_its_tree_is_that_of_its_plan():
+    assert isinstance(HybridDendrogram(), HasTree)
+    assert HybridDendrogram().tree_in(plan_for(FORMS["additive"], SIX)) == SIX

@@ -13,12 +13,11 @@ from audioclass.taxonomy import Taxonomy
 from audioclass.trees.branches import (
     LINKAGES,
     Branch,
-    absorb,
     agglomerate,
     halve,
     learn_below,
     measure,
-    of_confusion,
+    merge,
     of_taxonomy,
     random_tree,
     split_greedily,
@@ -188,25 +187,6 @@ def test_a_label_in_the_middle_joins_the_first_seed():
     assert nested(split_greedily(np.abs(points[:, None] - points))) == [[0, 2], 1]
 
 
-# --- confusion
-
-
-def test_confusion_by_hand():
-    D = of_confusion(np.array([[6, 2, 0], [1, 3, 0], [0, 0, 5]]))
-    np.testing.assert_allclose(D, [[0, 0.75, 1], [0.75, 0, 1], [1, 1, 0]])
-    assert nested(agglomerate(D, "average")) == [[0, 1], 2]
-
-
-def test_a_label_without_examples_is_far_from_all():
-    np.testing.assert_array_equal(of_confusion(np.zeros((3, 3))), 1 - np.eye(3))
-
-
-@pytest.mark.parametrize("counts", [np.zeros((2, 3)), np.array([[1, -1], [0, 1]])])
-def test_what_is_no_confusion_matrix_is_refused(counts):
-    with pytest.raises(ValueError, match="confusion matrix of shape .* must be square and at least 0"):
-        of_confusion(counts)
-
-
 # --- random trees
 
 
@@ -237,7 +217,7 @@ def test_a_taxonomy_is_its_tree():
 
 
 def test_a_label_may_stand_in_two_groups():
-    taxonomy = Taxonomy.of({"a": ["x", "y"], "b": ["y", "z"]}, repeats=True)
+    taxonomy = Taxonomy.of({"a": ["x", "y"], "b": ["y", "z"]})
     tree = of_taxonomy(taxonomy, ["x", "y", "z"])
     assert nested(tree) == [[0, 1], [1, 2]]
     assert tree.labels == (0, 1, 2)
@@ -278,6 +258,11 @@ def random_heights(tree):
 
 
 # --- absorbing
+
+
+def absorb(tree, tau):
+    """The tree in which a group takes in those below it that are at least τ times as high."""
+    return tree if tau > 1 else merge(tree, lambda node, above: node.height >= tau * above.height)
 
 
 @learners

@@ -1,28 +1,16 @@
-import json
-import math
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import dendropy
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trainings import make_config, make_run
 
 from audioclass.errors import UsageError
-from audioclass.kernels.gaussian import Gaussian
-from audioclass.parameters import make
-from audioclass.plugins.manager import plugin_manager
 from audioclass.strategies.additive import Additive
-from audioclass.strategies.dendrogram import HybridDendrogram
-from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.strategies.weighted import SOLVERS, Weighted
-from audioclass.testing.blobs import blobs
-from audioclass.training.examples import Examples
-from audioclass.training.train import train_classifier
-from audioclass.training.tree_editing import compare_trees, retrain, written_tree
-from audioclass.trees.branches import Branch, random_tree
+from audioclass.taxonomy import Taxonomy
+from audioclass.trees.branches import Branch, of_taxonomy, random_tree
 from audioclass.trees.drawing import draw_lines, draw_svg
 from audioclass.trees.newick import read_newick, write_newick
 from audioclass.trees.reading import read_toml
@@ -197,92 +185,24 @@ def complaint(read, text):
     return ""
 
 
-# --- edited and trained again
+# --- the taxonomy of a tree
 
 
-MANAGER = plugin_manager(installed=False)
+@settings(max_examples=30)
+@given(labels=odd_names.map(lambda names: [name.strip() for name in names]), seed=st.integers(0, 100))
+def test_the_full_taxonomy_is_the_tree(labels, seed):
+    labels = sorted({label for label in labels if label.isprintable() and not label.startswith("group ")} | {"a", "b"})
+    tree = random_tree(len(labels), np.random.default_rng(seed))
+    again = of_taxonomy(written(tree, labels).full_taxonomy, labels)
+    assert {node.labels for node in again.walk()} == {node.labels for node in tree.walk()}
 
 
-def make_kernel(table):
-    return MANAGER.make("kernel", table["name"], {key: table[key] for key in table if key != "name"})
-
-
-@pytest.fixture(scope="module")
-def trained():
-    X, y = blobs(5, n_each=8, spread=0.8)
-    examples = Examples.of(X, y)
-    config = make_config(strategy=HybridDendrogram(merge="none"), trainer=MANAGER.make("trainer", "least_squares"))
-    training = train_classifier(examples, FIVE.labels, config, make_run())
-    return examples, config, training, written_tree(training, y)
-
-
-def test_the_tree_of_a_training_says_what_was_found(trained):
-    examples, _, training, before = trained
-    assert set(before.machines) == {result.dichotomy for result in training.trained}
-    for facts in before.machines.values():
-        assert facts["kernel"] == {"name": "gaussian", "sigma": 1.0}
-        assert facts["examples"] == len(examples.y)
-        assert 0 < facts["log_loss"] < math.log(2)
-    assert json.loads(json.dumps([dict(facts) for facts in before.machines.values()]))
-
-
-def test_an_untouched_text_touches_nothing(trained):
-    examples, config, training, before = trained
-    after = read_toml(before.to_toml())
-    assert compare_trees(training, after).touched == ()
-    again = retrain(training, after, examples, config, make_run(), make_kernel=make_kernel)
-    X = examples.statistics.X
-    np.testing.assert_array_equal(again.classifier.posteriors(X), training.classifier.posteriors(X))
-
-
-def test_only_a_changed_machine_is_trained(trained):
-    examples, config, training, before = trained
-    chosen = next(iter(before.machines))
-    machines = {**before.machines, chosen: {**before.machines[chosen], "C": 3.0}}
-    after = replace(before, machines=machines)
-    assert compare_trees(training, after).touched == (chosen,)
-    again = retrain(training, after, examples, config, make_run(), make_kernel=make_kernel)
-    assert {result.dichotomy: result.C for result in again.trained}[chosen] == 3.0
-    old = {result.dichotomy: result for result in training.trained}
-    assert all(result is old[result.dichotomy] for result in again.trained if result.dichotomy != chosen)
-
-
-def test_a_changed_kernel_is_trained(trained):
-    examples, config, training, before = trained
-    after = read_toml(before.to_toml().replace("sigma = 1.0", "sigma = 2.0", 1))
-    [touched] = compare_trees(training, after).touched
-    again = retrain(training, after, examples, config, make_run(), make_kernel=make_kernel)
-    assert {result.dichotomy: result.kernel for result in again.trained}[touched] == Gaussian(sigma=2.0)
-
-
-def test_a_moved_label_touches_the_groups_it_leaves_and_joins(trained):
-    examples, config, training, before = trained
-    flat = replace(before, tree=tree_from([0, 1, 2, 3, 4]), names=("all", *before.labels))
-    assert compare_trees(training, flat).touched == ()
-    moved = replace(
-        before,
-        tree=tree_from([[0, 2], [1, 3, 4]]),
-        names=("x", "y", "cat", "engine", "z", "dog", "it's", "rain, heavy"),
+def test_groups_without_a_name_are_not_in_the_taxonomy():
+    named = WrittenTree.of(
+        tree_from([[0, [1, 2]], [3, 4]]), FIVE.labels, "additive", [], {("cat", "dog", "engine"): "x"}
     )
-    touched = compare_trees(training, moved).touched
-    assert [dichotomy.positive for dichotomy in touched] == [(0, 2)]
-    P = retrain(training, moved, examples, config, make_run(), make_kernel=make_kernel).classifier.posteriors(
-        examples.statistics.X
-    )
-    np.testing.assert_allclose(P.sum(axis=1), 1, atol=1e-12)
-
-
-def test_other_labels_are_refused(trained):
-    *_, training, before = trained
-    with pytest.raises(UsageError, match="tree: labels a, b, c, d, e must be cat, dog"):
-        compare_trees(training, replace(before, labels=tuple("abcde")))
-
-
-def test_a_strategy_without_a_tree_is_refused(trained):
-    examples, config, *_ = trained
-    training = train_classifier(examples, FIVE.labels, replace(config, strategy=OneVsOne()), make_run())
-    with pytest.raises(UsageError, match="strategy 'one_vs_one' has no tree"):
-        written_tree(training, examples.y)
+    assert named.taxonomy == Taxonomy.of({"x": ["cat", "dog", "engine"], "it's": {}, "rain, heavy": {}})
+    assert named.named_groups == {(0, 1, 2): "x"}
 
 
 # --- drawn
@@ -320,7 +240,3 @@ def test_any_names_can_be_drawn(labels, seed):
     some = written(tree, sorted(labels))
     ET.fromstring(draw_svg(some))
     assert len(draw_lines(some)) == len(some.names)
-
-
-def test_a_kernel_table_makes_its_kernel():
-    assert make_kernel({"name": "gaussian", "sigma": 2.0}) == make(Gaussian, {"sigma": 2.0})
