@@ -11,7 +11,7 @@ import numpy as np
 
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Memory, Model
-from audioclass.contracts import Kernel
+from audioclass.contracts import Kernel, PlansRounds
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
@@ -66,6 +66,8 @@ def update(
     if old.memory is None or not isinstance(bank, Bank) or not old.about.get("machines"):
         raise ModelError(f"{model}: it remembers no training rows to add to; train again on both corpora")
     config, run = config_of(old, run)
+    if isinstance(config.strategy, PlansRounds):  # who counts in a later round hangs on all that were trained before
+        raise ModelError(f"{model}: strategy {config.strategy.name!r} plans in rounds; train again on both corpora")
     dataset = Dataset.empty(len(old.recipe.columns))
     paths: Sequence[Sequence[str]] = ()
     if corpus is not None:

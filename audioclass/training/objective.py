@@ -45,9 +45,9 @@ class SelectionSample:
 class CriterionObjective:
     """Values and derivatives of a criterion at points of kernel parameters and C, smaller being better.
 
-    What cannot be evaluated is NaN, and `failure` keeps the last reason. Where a point has no C, that is `C`, or Joachims'
-    value for each kernel. The statistic `S` of the kernel is computed once, or handed in where several samples share
-    it. With `climbs`, derivatives of the kernel go with every selection problem.
+    What cannot be evaluated is NaN, and `failure` keeps the last reason. Where a point has no C, that is `C`, or
+    Joachims' value for each kernel. The statistic `S` of the kernel is computed once, or handed in where several
+    samples share it. With `climbs`, derivatives of the kernel go with every selection problem.
     """
 
     def __init__(

@@ -245,8 +245,8 @@ def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
             train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
     monkeypatch.setattr(select, "select", lambda *_, **__: 1 / 0)
     fits = []
-    compute = fit.FitTogether.fit
-    monkeypatch.setattr(fit.FitTogether, "fit", lambda *item: fits.append(item) or compute(*item))
+    fitted = fit.FitTogether.fit
+    monkeypatch.setattr(fit.FitTogether, "fit", lambda *item: fits.append(item) or fitted(*item))
     again = train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
     assert same_arrays(again.model, calm.model)
     assert len(fits) == 1  # the random split alone

@@ -103,3 +103,11 @@ def test_machines_without_rows_cannot_be_added_to(trained, tmp_path):
         ModelError, match=r"m\.audioclass: it remembers no training rows to add to; train again on both"
     ):
         update(tmp_path / "m.audioclass", tmp_path)
+
+
+def test_a_strategy_that_plans_in_rounds_is_trained_again(model_file, tmp_path, monkeypatch):
+    from audioclass.strategies.dendrogram import HybridDendrogram
+
+    monkeypatch.setattr(HybridDendrogram, "plan_next", lambda *_: None, raising=False)
+    with pytest.raises(ModelError, match="strategy 'hybrid_dendrogram' plans in rounds; train again on both corpora"):
+        update(model_file, tmp_path)
