@@ -2,13 +2,14 @@
 
 A component is a small frozen dataclass with a `name`; its fields are its parameters. The first Protocol of each kind is
 its contract; the Protocols named after an ability are optional, and who uses the ability asks with `isinstance`.
-Nothing here is inherited from: having the methods is enough. `audioclass.testing` holds every contract as a check.
+Nothing here is inherited from: having the methods is enough. An attribute is declared as a property that is only read:
+a class variable, a field or a property of the component all satisfy it. `audioclass.testing` checks every contract.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from typing import IO, Any
 
     import numpy as np
+    import typer
 
     from audioclass.criteria.problem import SelectionProblem
     from audioclass.data import Annotations, Corpus, Framing, Posteriors, Result, Smoothed
@@ -41,7 +43,9 @@ Wants = Literal["gram", "entries", "features"]
 class Named(Protocol):
     """Common to every component: the name it is chosen by."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """The name it is chosen by, in lower case."""
 
 
 # --- from audio to features -------------------------------------------------------------------------------------
@@ -53,20 +57,61 @@ class Spectra(Protocol):
     Rows are frames in every view; nobody may change one in place.
     """
 
-    framing: Framing
-    samples: np.ndarray  # (n_samples,), mono
-    n_frames: int
-    frames: np.ndarray  # (n_frames, frame_length), as cut, without window
-    frequencies: np.ndarray  # (n_bins,), in hertz
-    spectrum: np.ndarray  # (n_frames, n_bins), complex, windowed
-    magnitude: np.ndarray  # (n_frames, n_bins)
-    power: np.ndarray  # (n_frames, n_bins)
-    log_power: np.ndarray  # (n_frames, n_bins), natural logarithm
-    total_power: np.ndarray  # (n_frames, 1)
-    cumulated: np.ndarray  # (n_frames, n_bins), power up to each bin
-    chroma: np.ndarray  # (n_frames, 12), power of the pitch classes
-    autocorrelation: np.ndarray  # (n_frames, n_lags), 1 at lag 0
-    lag_rate: float  # lags per second of the autocorrelation
+    @property
+    def framing(self) -> Framing:
+        """How the audio is cut into frames."""
+
+    @property
+    def samples(self) -> np.ndarray:
+        """(n_samples,), mono."""
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames there are."""
+
+    @property
+    def frames(self) -> np.ndarray:
+        """(n_frames, frame_length), as cut, without window."""
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """(n_bins,), in hertz."""
+
+    @property
+    def spectrum(self) -> np.ndarray:
+        """(n_frames, n_bins), complex, windowed."""
+
+    @property
+    def magnitude(self) -> np.ndarray:
+        """(n_frames, n_bins)."""
+
+    @property
+    def power(self) -> np.ndarray:
+        """(n_frames, n_bins)."""
+
+    @property
+    def log_power(self) -> np.ndarray:
+        """(n_frames, n_bins), natural logarithm."""
+
+    @property
+    def total_power(self) -> np.ndarray:
+        """(n_frames, 1)."""
+
+    @property
+    def cumulated(self) -> np.ndarray:
+        """(n_frames, n_bins), power up to each bin."""
+
+    @property
+    def chroma(self) -> np.ndarray:
+        """(n_frames, 12), power of the pitch classes."""
+
+    @property
+    def autocorrelation(self) -> np.ndarray:
+        """(n_frames, n_lags), 1 at lag 0."""
+
+    @property
+    def lag_rate(self) -> float:
+        """Lags per second of the autocorrelation."""
 
     def mel(self, bands: int, lowest: float) -> np.ndarray:
         """(n_frames, bands), power in mel bands from `lowest` hertz up."""
@@ -89,13 +134,17 @@ class Descriptor(Named, Protocol):
 class HasContext(Protocol):
     """A descriptor whose rows depend on so many frames before and after their own."""
 
-    context: int
+    @property
+    def context(self) -> int:
+        """How many frames on each side."""
 
 
 class Embedding(Named, Protocol):
     """One vector for a whole window of audio: a network, or any other front end of its own."""
 
-    sample_rate: int
+    @property
+    def sample_rate(self) -> int:
+        """Samples per second of the windows it takes."""
 
     def columns(self) -> Sequence[str]:
         """The name of each value."""
@@ -172,7 +221,9 @@ class StatesMercer(Protocol):
 class Trainer(Named, Protocol):
     """Fits one dichotomy."""
 
-    wants: ClassVar[Wants]
+    @property
+    def wants(self) -> Wants:
+        """What it needs of the examples: the Gram matrix, entries of it, or the features."""
 
     def fit(self, task: Task) -> Machine | FeatureMachine:
         """A kernel machine where the trainer wants a Gram matrix or entries of it, else named arrays."""
@@ -212,7 +263,9 @@ class HoldsOutOfBag(Protocol):
 class HasSpan(Protocol):
     """A trainer whose machine is the L1 optimum on its Gram matrix: its span tells the scores of held-out groups."""
 
-    has_span: ClassVar[bool]
+    @property
+    def has_span(self) -> bool:
+        """True where the span may be used."""
 
 
 class Calibrator(Named, Protocol):
@@ -306,7 +359,9 @@ class HasTree(Protocol):
 class DirectStrategy(Named, Protocol):
     """Fits all labels at once instead of a plan of dichotomies; chosen by the same option as a strategy."""
 
-    wants: ClassVar[Wants]
+    @property
+    def wants(self) -> Wants:
+        """What it needs of the examples: the Gram matrix, entries of it, or the features."""
 
     def fit(self, task: LabelTask) -> Machine | FeatureMachine:
         """A machine with one output for each label."""
@@ -329,7 +384,9 @@ class FitsDirectCombination(Protocol):
 class Criterion(Named, Protocol):
     """A number that says how good a kernel is for a dichotomy."""
 
-    better: ClassVar[Literal["lower", "higher"]]
+    @property
+    def better(self) -> Literal["lower", "higher"]:
+        """Which values are preferred."""
 
     def value(self, case: SelectionProblem) -> float:
         """The number; NaN where the problem cannot be evaluated."""
@@ -346,7 +403,9 @@ class HasGradient(Protocol):
 class Search(Named, Protocol):
     """Walks a space to the smallest value of an objective."""
 
-    needs_gradient: ClassVar[bool]
+    @property
+    def needs_gradient(self) -> bool:
+        """Whether the objective must have a gradient."""
 
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
         """The best point with the whole trace; a ValueError where every value is NaN."""
@@ -366,7 +425,9 @@ class Smoother(Named, Protocol):
 class LooksAhead(Protocol):
     """A smoother whose rows depend on so many later rows, so that a stream can be smoothed as it comes."""
 
-    look_ahead: int
+    @property
+    def look_ahead(self) -> int:
+        """How many later rows."""
 
 
 @runtime_checkable
@@ -398,8 +459,13 @@ class SmoothsStreams(Protocol):
 class LabelFormat(Named, Protocol):
     """Writes results in a format that other tools read; one that also reads serves as the labels of a corpus."""
 
-    suffix: ClassVar[str]
-    carries_probabilities: ClassVar[bool]
+    @property
+    def suffix(self) -> str:
+        """The suffix of its files, with the dot."""
+
+    @property
+    def carries_probabilities(self) -> bool:
+        """Whether posteriors are written."""
 
     def write(self, result: Result, stream: IO[Any]) -> None:
         """Write the table to a text stream, or to one of bytes where the format `WritesBytes`.
@@ -413,7 +479,9 @@ class LabelFormat(Named, Protocol):
 class WritesBytes(Protocol):
     """A format whose streams are binary; `binary` is true."""
 
-    binary: ClassVar[bool]
+    @property
+    def binary(self) -> bool:
+        """True."""
 
 
 @runtime_checkable
@@ -428,14 +496,18 @@ class ReadsLabels(Protocol):
 class NamesRecordings(Protocol):
     """A format whose files say which recordings they speak of, so that one may serve a whole folder; if it is true."""
 
-    names_recordings: ClassVar[bool]
+    @property
+    def names_recordings(self) -> bool:
+        """True where a file may hold the labels of several recordings."""
 
 
 @runtime_checkable
 class RecognisesFiles(Protocol):
     """A format whose files go by several suffixes, or by one that others use too, so that their beginning must tell."""
 
-    suffixes: ClassVar[tuple[str, ...]]
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes of its files, with the dot."""
 
     def recognises(self, first_line: str) -> bool:
         """Whether a file whose first line that is not empty is this one may be of the format; never raises."""
@@ -462,7 +534,9 @@ class StatesGenerality(Protocol):
     known by names of its own.
     """
 
-    generality: ClassVar[int]
+    @property
+    def generality(self) -> int:
+        """How common the layout is; 0 is known by names of its own."""
 
 
 @runtime_checkable
@@ -471,3 +545,13 @@ class UsesFormats(Protocol):
 
     def with_formats(self, formats: Sequence[LabelFormat]) -> CorpusReader:
         """The same reader, reading these."""
+
+
+# --- at the command line ----------------------------------------------------------------------------------------
+
+
+class Command(Named, Protocol):
+    """A command of the command line; `audioclass NAME`, with hyphens for the underscores of the name."""
+
+    def app(self) -> typer.Typer:
+        """The Typer application that runs under the name; made, or imported, when the command is used."""

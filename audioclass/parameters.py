@@ -15,7 +15,7 @@ import re
 import tomllib
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
@@ -88,8 +88,10 @@ class Parameter:
 
     def stated(self) -> dict[str, Any]:
         """What the class says of the parameter, as plain values: the manifest's table."""
-        said = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return {f.name: said[f.name] for f in dataclasses.fields(self) if said[f.name] != f.default}
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {
+            field.name: values[field.name] for field in dataclasses.fields(self) if values[field.name] != field.default
+        }
 
     def _accept_scalar(self, value: Any, base: str) -> Any:
         value = _as_scalar(self.name, value, base)
@@ -129,7 +131,8 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(parameter,))
+# `parameter` is no field specifier to type checkers: they would not see a default that is given by position.
+@dataclass_transform(frozen_default=True)
 def component(cls: type[T]) -> type[T]:
     """Make a class a component: a frozen dataclass whose parameters are checked whenever an instance is made.
 
@@ -146,9 +149,13 @@ def component(cls: type[T]) -> type[T]:
     return dataclass(frozen=True)(cls)
 
 
-@cache
-def parameters_of(cls: type) -> tuple[Parameter, ...]:
+def parameters_of(cls: type[Any]) -> tuple[Parameter, ...]:
     """The parameters of a class: the fields of its dataclass, in order."""
+    return _parameters_of(typing.cast(Hashable, cls))  # a class is, though mypy does not see it
+
+
+@cache
+def _parameters_of(cls: Any) -> tuple[Parameter, ...]:
     hints = typing.get_type_hints(cls)
     return tuple(parameter_of(field, hints[field.name]) for field in dataclasses.fields(cls) if field.init)
 
@@ -179,7 +186,7 @@ def parameter_values(component: Any) -> dict[str, Any]:
     return {parameter.name: getattr(component, parameter.name) for parameter in parameters_of(type(component))}
 
 
-def make(cls: type, values: Mapping[str, Any]) -> Any:
+def make(cls: type[Any], values: Mapping[str, Any]) -> Any:
     """An instance with these parameters; an unknown one gets a suggestion, one out of range a ValueError."""
     known = {parameter.name: parameter for parameter in parameters_of(cls)}
     for name in values:
@@ -211,7 +218,7 @@ def parse_component(text: str) -> tuple[str, list[str]]:
     return name, [each.strip() for each in BETWEEN.split(assignments)] if colon else []
 
 
-def parse_assignments(cls: type, texts: Sequence[str]) -> dict[str, Any]:
+def parse_assignments(cls: type[Any], texts: Sequence[str]) -> dict[str, Any]:
     """The values of `name=value` texts that a user typed."""
     known = {parameter.name: parameter for parameter in parameters_of(cls)}
     values = {}
@@ -248,8 +255,10 @@ def _as_scalar(name: str, value: Any, base: str) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"{name}={value!r} must be finite")
         return float(value)
-    if base == "int" and isinstance(value, (Integral, Real)) and not _is_bool(value) and value == int(value):
+    if base == "int" and isinstance(value, Integral) and not _is_bool(value):
         return int(value)
+    if base == "int" and isinstance(value, Real) and not _is_bool(value) and float(value).is_integer():
+        return int(float(value))
     if base == "bool" and _is_bool(value):
         return bool(value)
     if base == "str" and isinstance(value, str):

@@ -6,18 +6,18 @@ from audioclass.plugins.manager import plugin_manager
 from audioclass.testing import check_component
 
 MANAGER = plugin_manager()
-OFFERS = MANAGER.offers()
-# A component that must be told something, such as a file, is checked by its own distribution, which knows what to tell it.
-READY = [offer for offer in OFFERS if not any(parameter.required for parameter in offer.parameters)]
+ENTRIES = MANAGER.entries()
+# A component with a required parameter, such as a file, is checked by its own distribution, which knows a value.
+READY = [entry for entry in ENTRIES if not any(parameter.required for parameter in entry.parameters)]
 
 
-@pytest.mark.parametrize("offer", READY, ids=[f"{offer.kind}-{offer.name}" for offer in READY])
-def test_piece_keeps_its_contract(offer):
-    check_component(offer.kind, MANAGER.make(offer.kind, offer.name))
+@pytest.mark.parametrize("entry", READY, ids=[f"{entry.kind}-{entry.name}" for entry in READY])
+def test_component_passes_the_checks_of_its_contract(entry):
+    check_component(entry.kind, MANAGER.make(entry.kind, entry.name))
 
 
 def test_the_plugins_of_the_repository_are_installed():
     assert {"laplacian", "chi2", "random_forest", "onnx", "egemaps", "ordinal", "hsic", "hts"} <= {
-        offer.name for offer in OFFERS
+        entry.name for entry in ENTRIES
     }
     assert MANAGER.quarantine == []

@@ -15,7 +15,7 @@ from audioclass.errors import UsageError
 from audioclass.kernels.gaussian import UnscaledGaussian
 
 BUILTIN = plugin_manager(installed=False)
-STRATEGIES = [offer.name for offer in BUILTIN.offers("strategy")]
+STRATEGIES = [entry.name for entry in BUILTIN.entries("strategy")]
 REPEATS = "a weight is no repetition here: ranks, geometry and calibration folds count examples"
 EXPECTED = {
     "check_sample_weight_equivalence_on_dense_data": REPEATS,

@@ -29,7 +29,7 @@ def run_all(environment, commands: str, cwd: Path) -> list[str]:
 
 
 def test_the_page_on_plugins_works_as_printed(environment, tmp_path):
-    first, by_hand, manifest, publish = blocks(PAGE, "sh")
+    first, by_hand, not_installed, manifest, publish = blocks(PAGE, "sh")
     run_all(environment, first, tmp_path)
 
     folder = tmp_path / "audioclass-cauchy"
@@ -38,8 +38,13 @@ def test_the_page_on_plugins_works_as_printed(environment, tmp_path):
     (folder / "audioclass_cauchy.py").write_text(blocks(PAGE, "python")[0], encoding="utf-8")
     (folder / "pyproject.toml").write_text(project, encoding="utf-8")
     checked, _, shown = run_all(environment, by_hand, folder)
-    assert "kernel cauchy (audioclass-cauchy 0.1.0): keeps all" in checked
+    assert "kernel cauchy (audioclass-cauchy 0.1.0): passes all" in checked
     assert shown.startswith("cauchy: kernel of audioclass-cauchy 0.1.0")
+
+    (tmp_path / "durations.py").write_text(blocks(PAGE, "python")[1], encoding="utf-8")
+    checked, helped = run_all(environment, not_installed, tmp_path)
+    assert "command durations (durations not installed): passes all" in checked
+    assert "Usage: audioclass durations" in helped
 
     (folder / "pyproject.toml").write_text(project + extra, encoding="utf-8")
     run_all(environment, manifest + publish, folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -11,11 +12,13 @@ from typing import Annotated
 import typer
 
 from audioclass import __version__
-from audioclass.cli import classify, corpus, evaluate, extract, lab, models, plugins, screen, train, tree
+from audioclass.cli import classify, corpus, evaluate, extract, models, plugins, screen, train, tree
+from audioclass.cli.extensions import ExtensibleGroup, Modules, TraceHooks
 from audioclass.errors import AudioclassError
 
 app = typer.Typer(
     name="audioclass",
+    cls=ExtensibleGroup,
     help="Recordings to time segments with calibrated posterior probabilities over a taxonomy of labels.",
     epilog=screen.examples("audioclass classify talk.wav", "audioclass train corpus/", "audioclass plugins")
     + "\n\nExit codes: 0 done, 1 some of the work failed, 2 wrong use.",
@@ -40,7 +43,6 @@ app.add_typer(models.app)
 app.add_typer(tree.app)
 app.add_typer(corpus.app)
 app.add_typer(plugins.app)
-app.add_typer(lab.app)
 
 
 def _show_version(wanted: bool) -> None:
@@ -54,6 +56,8 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    trace_hooks: TraceHooks = False,
+    modules: Modules = None,
 ) -> None:
     pass
 
@@ -77,7 +81,8 @@ def run(arguments: Sequence[str]) -> int:
 def main() -> None:
     """The console script."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # a terminal without our letters still gets the rest
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without our letters still gets the rest
     warnings.showwarning = lambda message, *_: screen.warn(str(message))
     try:
         code = run(sys.argv[1:])

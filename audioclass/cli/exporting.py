@@ -42,11 +42,13 @@ def name_by_suffix(output: Path, manager: PluginManager) -> str:
         known = ", ".join(f"{name} ({suffix})" for name, suffix in sorted(suffixes.items()))
         raise UsageError(f"{output}: the suffix does not tell the format; name it with --format: {known}")
     longest = max((suffixes[name] for name in alike), key=len)
-    offers = [manager.find("format", name) for name in alike if len(suffixes[name]) == len(longest)]
-    if len(offers) == 1:
-        return offers[0].name
-    clash = f"{output}: {' and '.join(f'{one.name} of {one.distribution}' for one in offers)} have the suffix {longest}"
-    builtin = [one.name for one in offers if one.distribution == PROJECT]
+    entries = [manager.find("format", name) for name in alike if len(suffixes[name]) == len(longest)]
+    if len(entries) == 1:
+        return entries[0].name
+    clash = (
+        f"{output}: {' and '.join(f'{one.name} of {one.distribution}' for one in entries)} have the suffix {longest}"
+    )
+    builtin = [one.name for one in entries if one.distribution == PROJECT]
     if len(builtin) != 1:
         raise UsageError(f"{clash}; choose one with --format")
     screen.note(f"{clash}; written as {builtin[0]}, another is chosen with --format")
@@ -56,9 +58,9 @@ def name_by_suffix(output: Path, manager: PluginManager) -> str:
 def _suffixes(manager: PluginManager) -> dict[str, str]:
     """The suffix of each format; where a manifest does not state it, the class does, if it loads."""
     suffixes = {}
-    for offer in manager.offers("format"):
+    for entry in manager.entries("format"):
         with contextlib.suppress(PluginError):
-            suffixes[offer.name] = offer.suffix or cast("type[LabelFormat]", manager.load("format", offer.name)).suffix
+            suffixes[entry.name] = entry.facts.get("suffix") or manager.load("format", entry.name).suffix
     return suffixes
 
 

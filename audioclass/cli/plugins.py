@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,11 +12,12 @@ import typer
 from audioclass.cli import screen
 from audioclass.cli.options import Json
 from audioclass.errors import unknown_name
+from audioclass.hookspecs import API_VERSION, KINDS
 
 if TYPE_CHECKING:
     from audioclass.parameters import Parameter
     from audioclass.plugins.manager import PluginManager
-    from audioclass.plugins.manifests import Offer
+    from audioclass.plugins.manifests import Entry
 
 app = typer.Typer(
     name="plugins",
@@ -31,18 +33,17 @@ app = typer.Typer(
 
 
 def _known_kinds(incomplete: str) -> list[str]:
-    from audioclass.hookspecs import KINDS
-
     return [kind for kind in KINDS if kind.startswith(incomplete)]
 
 
 def _known_names(incomplete: str) -> list[str]:
-    return sorted({offer.name for offer in _manager().offers() if offer.name.startswith(incomplete)})
+    return sorted({entry.name for entry in _manager().entries() if entry.name.startswith(incomplete)})
 
 
+LISTED_KINDS = ", ".join(KINDS)
 Kind = Annotated[
     str | None,
-    typer.Option("--kind", help="Only components of this kind, such as kernel.", autocompletion=_known_kinds),
+    typer.Option("--kind", help=f"Only components of this kind: {LISTED_KINDS}.", autocompletion=_known_kinds),
 ]
 Name = Annotated[str, typer.Argument(help="Name of a component.", show_default=False, autocompletion=_known_names)]
 Strict = Annotated[
@@ -52,16 +53,19 @@ Strict = Annotated[
 
 @app.callback(invoke_without_command=True)
 def list_plugins(context: typer.Context, kind: Kind = None, json: Json = False, strict: Strict = False) -> None:
-    """List every component on offer: built in, and installed with pip."""
+    """List every component: built in, and installed with pip.
+
+    With `--json` the version of the API for plugins stands beside them.
+    """
     if context.invoked_subcommand:
         return
     manager = _manager(strict)
-    offers = manager.offers(kind)
+    entries = manager.entries(kind)
     if json:
-        screen.out_json([_as_plain(offer) for offer in offers])
+        screen.out_json({"api": API_VERSION, "components": [_as_plain(entry) for entry in entries]})
     else:
         columns = ("name", "kind", "parameters", "what it is", "from")
-        screen.table(columns, [_row(offer) for offer in offers])
+        screen.table(columns, [_row(entry) for entry in entries])
     _mention_quarantine(manager)
 
 
@@ -72,16 +76,16 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
     Each parameter stands with its range, the interval that searches walk, and what it means.
     """
     manager = _manager()
-    offers = [offer for offer in manager.offers(kind) if offer.name == name]
-    if not offers:
-        raise unknown_name(kind or "name", name, {offer.name for offer in manager.offers(kind)})
+    entries = [entry for entry in manager.entries(kind) if entry.name == name]
+    if not entries:
+        raise unknown_name(kind or "name", name, {entry.name for entry in manager.entries(kind)})
     if json:
-        screen.out_json([_as_plain(offer) for offer in offers])
+        screen.out_json([_as_plain(entry) for entry in entries])
         return
-    for offer in offers:
-        screen.out(f"{offer.name}: {_words(offer.kind)} of {offer.distribution} {offer.version} ({offer.module})")
-        screen.out(f"  {offer.summary}")
-        for parameter in offer.parameters:
+    for entry in entries:
+        screen.out(f"{entry.name}: {_words(entry.kind)} of {entry.distribution} {entry.version} ({entry.module})")
+        screen.out(f"  {entry.summary}")
+        for parameter in entry.parameters:
             screen.out(f"  {_describe(parameter)}")
 
 
@@ -93,12 +97,12 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
 )
 def new(
     name: Annotated[str, typer.Argument(help="Name of the component and of the new folder.", show_default=False)],
-    kind: Annotated[str, typer.Option("--kind", help="What to write.", autocompletion=_known_kinds)],
+    kind: Annotated[str, typer.Option("--kind", help=f"What to write: {LISTED_KINDS}.", autocompletion=_known_kinds)],
     directory: Annotated[Path, typer.Option("--directory", help="Where to write the folder.")] = Path(),
 ) -> None:
     """Write a new plugin that works as it is.
 
-    A complete distribution: a working component, its tests, manifest, packaging and README. Needs no network.
+    A complete distribution: a working component, its tests, manifest, packaging, licence and CI. Needs no network.
     """
     from audioclass.plugins.scaffold import write_plugin
 
@@ -124,27 +128,28 @@ def check(
 ) -> None:
     """Run the contract of a component.
 
-    Prints every law of the contract, those that hold and those that do not; exit code 1 if one is broken.
+    Prints every check of the contract with its result; exit code 1 if one fails.
     """
-    from audioclass.plugins.checking import judge_offers, select_offers
+    from audioclass.plugins.checking import check_entries, select_entries
 
-    manager, offers = select_offers(what, kind, _manager)
-    judged = list(judge_offers(manager, offers, settings or []))
+    manager, entries = select_entries(what, kind, _manager)
+    checked = list(check_entries(manager, entries, settings or []))
     if json:
-        screen.out_json(judged)
+        screen.out_json(checked)
     else:
-        for component in judged:
-            _print_verdicts(component)
-    raise typer.Exit(1 if any(law["broken"] for component in judged for law in component["laws"]) else 0)
+        for component in checked:
+            _print_results(component)
+    outcomes = {result["outcome"] for component in checked for result in component["checks"]}
+    raise typer.Exit(1 if "failed" in outcomes else 0)
 
 
 @app.command(epilog=screen.examples("audioclass plugins manifest ./my-kernel"))
 def manifest(
-    path: Annotated[Path, typer.Argument(help="Folder of a distribution, or audioclass itself.", show_default=False)],
+    path: Annotated[Path, typer.Argument(help="Folder of a distribution.", show_default=False)],
 ) -> None:
-    """Write the list of what a plugin offers.
+    """Write the manifest of a plugin.
 
-    The list, audioclass-plugin.toml, is made from the classes; with it they are shown without being imported.
+    The manifest, audioclass-plugin.toml, is made from the classes; with it they are listed without being imported.
     """
     from audioclass.plugins.checking import write_manifest_file
 
@@ -164,20 +169,28 @@ def doctor(
     from audioclass.plugins.doctor import diagnose
 
     diagnosis = diagnose(progress=lambda name: screen.note(f"importing {name}"))
-    ailing = diagnosis.manager.quarantine
-    offers = diagnosis.manager.offers()
+    ailing = [*diagnosis.manager.quarantine, *diagnosis.outdated]
+    entries = diagnosis.manager.entries()
+    states = {each.distribution: "manifest out of date" for each in diagnosis.outdated}
+    states |= {each.distribution: "quarantine" for each in diagnosis.manager.quarantine}
     rows = [
         {
             "distribution": source.distribution,
             "version": source.version,
-            "pieces": sum(offer.distribution == source.distribution for offer in offers),
+            "components": sum(entry.distribution == source.distribution for entry in entries),
             "seconds": diagnosis.seconds.get(source.distribution),
-            "state": "quarantine" if source.distribution in {q.distribution for q in ailing} else "works",
+            "state": states.get(source.distribution, "works"),
         }
         for source in diagnosis.sources
     ]
     if json:
-        screen.out_json({"distributions": rows, "quarantine": [vars(quarantined) for quarantined in ailing]})
+        screen.out_json(
+            {
+                "distributions": rows,
+                "quarantine": [vars(each) for each in diagnosis.manager.quarantine],
+                "outdated": [vars(each) for each in diagnosis.outdated],
+            }
+        )
     else:
         _print_diagnosis(rows, ailing, traceback)
     raise typer.Exit(1 if ailing else 0)
@@ -206,9 +219,9 @@ def _local(folder: Path) -> str:
     return str(folder) if folder.is_absolute() or len(folder.parts) > 1 else f"./{folder}"
 
 
-def _row(offer: Offer) -> tuple[str, ...]:
-    settings = ", ".join(p.name if p.required else f"{p.name}={p.default}" for p in offer.parameters)
-    return offer.name, _words(offer.kind), settings, offer.summary, f"{offer.distribution} {offer.version}"
+def _row(entry: Entry) -> tuple[str, ...]:
+    settings = ", ".join(p.name if p.required else f"{p.name}={p.default}" for p in entry.parameters)
+    return entry.name, _words(entry.kind), settings, entry.summary, f"{entry.distribution} {entry.version}"
 
 
 def _describe(parameter: Parameter) -> str:
@@ -219,32 +232,42 @@ def _describe(parameter: Parameter) -> str:
     return f"{start}: " + "; ".join(part for part in said if part)
 
 
-def _as_plain(offer: Offer) -> dict[str, Any]:
-    parameters = [parameter.stated() for parameter in offer.parameters]
-    return {**vars(offer), "parameters": parameters}
+def _as_plain(entry: Entry) -> dict[str, Any]:
+    parameters = [parameter.stated() for parameter in entry.parameters]
+    return {**vars(entry), "parameters": parameters}
 
 
-def _print_verdicts(component: dict[str, Any]) -> None:
-    broken = sum(bool(law["broken"]) for law in component["laws"])
-    state = (
-        f"breaks {broken} of {len(component['laws'])} laws" if broken else f"keeps all {len(component['laws'])} laws"
-    )
-    screen.out(
-        f"{_words(component['kind'])} {component['name']} ({component['distribution']} {component['version']}): {state}"
-    )
-    for law in component["laws"]:
-        screen.out(f"  {'✗' if law['broken'] else '✓'} {law['sentence']}")
-        if law["broken"]:
-            screen.out(f"    {law['broken']}")
+MARKS = {"passed": "✓", "failed": "✗", "does not apply": "–"}
+
+
+def _print_results(component: dict[str, Any]) -> None:
+    results = component["checks"]
+    source = f"{component['distribution']} {component['version']}"
+    screen.out(f"{_words(component['kind'])} {component['name']} ({source}): {_summary(results)}")
+    for result in results:
+        aside = " (does not apply)" if result["outcome"] == "does not apply" else ""
+        screen.out(f"  {MARKS[result['outcome']]} {result['sentence']}{aside}")
+        if result["reason"]:
+            screen.out(f"    {result['reason']}")
+
+
+def _summary(results: Sequence[dict[str, Any]]) -> str:
+    """`fails 2 of 13 checks`, or `passes all 11 checks, 2 do not apply`."""
+    counts = Counter(result["outcome"] for result in results)
+    if counts["failed"]:
+        return f"fails {counts['failed']} of {len(results)} checks"
+    skipped = counts["does not apply"]
+    aside = f", {skipped} {'do' if skipped > 1 else 'does'} not apply" if skipped else ""
+    return f"passes all {counts['passed']} checks{aside}"
 
 
 def _print_diagnosis(rows: Sequence[dict[str, Any]], ailing: Sequence[Any], traceback: bool) -> None:
     seconds = [f"{row['seconds']:.2f} s" if row["seconds"] is not None else "" for row in rows]
-    columns = ("distribution", "version", "pieces", "import", "state")
+    columns = ("distribution", "version", "components", "import", "state")
     screen.table(
         columns,
         [
-            (row["distribution"], row["version"], str(row["pieces"]), time, row["state"])
+            (row["distribution"], row["version"], str(row["components"]), time, row["state"])
             for row, time in zip(rows, seconds, strict=True)
         ],
     )

@@ -10,59 +10,75 @@ from typing import Any
 from audioclass.errors import PluginError, UsageError, unknown_name
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import make, parse_assignments
+from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager
-from audioclass.plugins.manifests import MANIFEST, Offer, write_manifest
-from audioclass.plugins.sources import BUILTINS, Source, builtin_source, canonical, manifest_of, read_source
+from audioclass.plugins.manifests import MANIFEST, Entry, write_manifest
+from audioclass.plugins.sources import Source, canonical, manifest_of, read_source
 
 
-def select_offers(
+def select_entries(
     what: str, kind: str | None, installed: Callable[[], PluginManager]
-) -> tuple[PluginManager, list[Offer]]:
+) -> tuple[PluginManager, list[Entry]]:
     """What a user meant by a name or path, and the manager that can load it."""
     if kind is not None and kind not in KINDS:
         raise unknown_name("kind", kind, KINDS)
     if "/" in what or what.endswith(".py") or what == "." or Path(what, "pyproject.toml").is_file():
         manager, source = _manager_of_path(Path(what))
-        return manager, [o for o in manager.offers(kind) if o.distribution == source.distribution]
+        return manager, [entry for entry in manager.entries(kind) if entry.distribution == source.distribution]
     manager = installed()
-    offers = [o for o in manager.offers(kind) if what == o.name or canonical(what) == canonical(o.distribution)]
-    if not offers:
-        known = {name for offer in manager.offers(kind) for name in (offer.name, offer.distribution)}
+    entries = manager.entries(kind)
+    chosen = [entry for entry in entries if what == entry.name or canonical(what) == canonical(entry.distribution)]
+    if not chosen:
+        known = {name for entry in entries for name in (entry.name, entry.distribution)}
         raise unknown_name("component or distribution", what, known)
-    return manager, offers
+    return manager, chosen
 
 
-def judge_offers(manager: PluginManager, offers: Sequence[Offer], settings: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The verdict of every law on each component, as plain values."""
-    from audioclass.testing import run_checks
+def check_entries(
+    manager: PluginManager, entries: Sequence[Entry], settings: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """The result of every check of each component, as plain values."""
+    from audioclass.testing import CHECKS, run_checks
 
-    for offer in offers:
-        cls = manager.load(offer.kind, offer.name)
-        verdicts = run_checks(offer.kind, make(cls, parse_assignments(cls, settings)))
-        identity = {key: getattr(offer, key) for key in ("kind", "name", "distribution", "version")}
-        yield {**identity, "laws": [vars(verdict) for verdict in verdicts]}
+    for entry in entries:
+        cls = manager.load(entry.kind, entry.name)
+        _refuse_outdated(manager, entry)
+        results = run_checks(make(cls, parse_assignments(cls, settings)), CHECKS[entry.kind])
+        identity = {key: getattr(entry, key) for key in ("kind", "name", "distribution", "version")}
+        yield {**identity, "checks": [vars(result) for result in results]}
+
+
+def _refuse_outdated(manager: PluginManager, entry: Entry) -> None:
+    """A manifest that says otherwise than the class would mislead whoever lists components."""
+    for difference in manager.outdated([entry]).values():
+        raise PluginError(
+            f"{entry.kind} {entry.name!r} of {entry.distribution}: {difference}; "
+            "`audioclass plugins manifest` writes it anew"
+        )
 
 
 def write_manifest_file(path: Path) -> Path:
-    """Write the manifest of a distribution's folder from its classes, beside what is there and then in its place."""
-    if path.resolve() == Path(__file__).parents[1]:
-        source, target = replace(builtin_source(), manifest=None, modules=BUILTINS), path / MANIFEST
-    else:
-        source, target = replace(read_source(path), manifest=None), _manifest_place(path)
+    """Write the manifest of a distribution's folder from its classes; it is there whole or as it was."""
+    source = read_source(path)
+    target = _manifest_place(path, source)
     manager = PluginManager([source])
     manager.raise_quarantine()
     draft = target.with_suffix(".new")
     try:
-        draft.write_text(write_manifest(manager.offers()), encoding="utf-8")
+        draft.write_text(write_manifest(manager.entries()), encoding="utf-8")
         draft.replace(target)
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from error
     return target
 
 
-def _manifest_place(path: Path) -> Path:
-    found = sorted(path.rglob(MANIFEST)) if path.is_dir() else []
-    return found[0] if found else (path if path.is_dir() else path.parent) / MANIFEST
+def _manifest_place(path: Path, source: Source) -> Path:
+    """Where the manifest is, else in the package that the distribution is, else beside its module."""
+    folder = path if path.is_dir() else path.parent
+    package = source.modules[0].partition(":")[0].split(".")[0]
+    places = [*sorted(folder.rglob(MANIFEST))] if path.is_dir() else []
+    places += [home / package / MANIFEST for home in (folder, folder / "src") if (home / package).is_dir()]
+    return [*places, folder / MANIFEST][0]
 
 
 def _manager_of_path(path: Path) -> tuple[PluginManager, Source]:

@@ -1,6 +1,6 @@
 """The plugin manager: name → class, with one `try` per distribution and a quarantine for what fails.
 
-What a distribution offers is read from its manifest where it ships one; its modules are imported when a component is
+The components of a distribution are read from its manifest where it ships one; its modules are imported when one is
 used. Without a manifest they are imported at once. Built-ins come in by the same hooks; only they may raise.
 """
 
@@ -11,23 +11,34 @@ import operator
 import os
 import sys
 import traceback as tracebacks
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import pluggy
 
-from audioclass import hookspecs
+from audioclass import __version__, hookspecs
 from audioclass.errors import PluginError, did_you_mean, unknown_name
 from audioclass.hookspecs import KINDS, PROJECT
 from audioclass.parameters import make
 from audioclass.plugins import validation
-from audioclass.plugins.manifests import Offer, describe, read_manifest
-from audioclass.plugins.sources import Source, builtin_source, canonical, installed_sources
+from audioclass.plugins.builtins import builtin_source
+from audioclass.plugins.manifests import Entry, describe, explain_difference, read_manifest, sort_entries
+from audioclass.plugins.sources import (
+    NOT_INSTALLED,
+    Source,
+    canonical,
+    installed_sources,
+    module_source,
+    unmet_requirement,
+)
 
 RESTRICT = "AUDIOCLASS_PLUGINS"
 STRICT = "AUDIOCLASS_STRICT"
+TRACE = "AUDIOCLASS_TRACE"
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,7 @@ def select_installed(only: Collection[str] | None = None) -> tuple[list[Source],
     Without names AUDIOCLASS_PLUGINS gives them, separated by commas; set and empty, it names none.
     """
     if only is None and RESTRICT in os.environ:
-        only = [name.strip() for name in os.environ[RESTRICT].split(",") if name.strip()]
+        only = _names(os.environ[RESTRICT])
     installed = {canonical(source.distribution): source for source in installed_sources()}
     if only is None:
         return list(installed.values()), []
@@ -78,54 +89,85 @@ def plugin_manager(
     """The built-ins, then what is installed under the `audioclass` entry point.
 
     `only` restricts the distributions by name, as in `select_installed`; `strict` makes a failure of any of them an
-    error (default: AUDIOCLASS_STRICT).
+    error (default: AUDIOCLASS_STRICT). Without arguments there is one manager in a process, which all share. With
+    AUDIOCLASS_TRACE every call of a hook is a line on standard error.
     """
-    manager = PluginManager([builtin_source()])
-    if installed:
-        manager.admit_installed(only)
     if strict is None:
-        strict = os.environ.get(STRICT, "") not in ("", "0")
+        strict = _is_on(STRICT)
+    if installed and only is None:
+        manager = shared_manager(os.environ.get(RESTRICT))
+        manager.trace(_is_on(TRACE))
+    else:
+        manager = PluginManager([builtin_source()], _is_on(TRACE))
+        if installed:
+            manager.admit_installed(only)
     if strict:
         manager.raise_quarantine()
     return manager
 
 
-class PluginManager:
-    """Knows every offer, loads the class behind one when it is asked for, and keeps what failed apart."""
+@cache
+def shared_manager(restriction: str | None) -> PluginManager:
+    """The manager of the process, for the distributions that the environment names."""
+    manager = PluginManager([builtin_source()], _is_on(TRACE))
+    manager.admit_installed(None if restriction is None else _names(restriction))
+    return manager
 
-    def __init__(self, sources: Iterable[Source] = ()) -> None:
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "") not in ("", "0")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+class PluginManager:
+    """Knows every entry, loads the class behind one when it is asked for, and sets apart what failed."""
+
+    def __init__(self, sources: Iterable[Source] = (), trace: bool = False) -> None:
         self.quarantine: list[Quarantined] = []
         self._hooks = pluggy.PluginManager(PROJECT)
         self._hooks.add_hookspecs(hookspecs)
-        self._offers: dict[tuple[str, str], Offer] = {}
-        self._classes: dict[tuple[str, str], type] = {}
+        self._stop_tracing: Callable[[], None] | None = None
+        self.trace(trace)
+        self._modules: dict[str, Any] = {}
+        self._entries: dict[tuple[str, str], Entry] = {}
+        self._classes: dict[tuple[str, str], type[Any]] = {}
+        self._described: dict[tuple[str, str], Entry] = {}
         self._sources: dict[str, Source] = {}
         for source in sources:
             self.admit(source)
 
+    def trace(self, wanted: bool = True) -> None:
+        """Write every call of a hook to standard error from now on, or no longer."""
+        if wanted and self._stop_tracing is None:
+            self._stop_tracing = self._hooks.add_hookcall_monitoring(lambda *_: None, _write_call)
+        elif not wanted and self._stop_tracing is not None:
+            self._stop_tracing()
+            self._stop_tracing = None
+
     # --- what there is
 
-    def offers(self, kind: str | None = None) -> list[Offer]:
-        """Everything on offer, by kind and name; imports nothing that has a manifest."""
+    def entries(self, kind: str | None = None) -> list[Entry]:
+        """Every component by kind and name; imports nothing that has a manifest."""
         if kind is not None and kind not in KINDS:
             raise unknown_name("kind", kind, KINDS)
-        order = {name: i for i, name in enumerate(KINDS)}
-        offers = [offer for offer in self._offers.values() if kind in (None, offer.kind)]
-        return sorted(offers, key=lambda offer: (order[offer.kind], offer.name))
+        return sort_entries([entry for entry in self._entries.values() if kind in (None, entry.kind)])
 
-    def find(self, kind: str, name: str) -> Offer:
-        """The offer of a name; kinds that one option chooses are looked up together."""
+    def find(self, kind: str, name: str) -> Entry:
+        """The entry of a name; kinds that one option chooses are looked up together."""
         if kind not in KINDS:
             raise unknown_name("kind", kind, KINDS)
         namespace = KINDS[kind].namespace
-        if (namespace, name) not in self._offers:
-            known = [known for space, known in self._offers if space == namespace]
+        if (namespace, name) not in self._entries:
+            known = [known for space, known in self._entries if space == namespace]
             raise unknown_name(namespace.replace("_", " "), name, known)
-        return self._offers[namespace, name]
+        return self._entries[namespace, name]
 
     def names(self, kind: str) -> list[str]:
         """The names of a kind, sorted."""
-        return [offer.name for offer in self.offers(kind)]
+        return [entry.name for entry in self.entries(kind)]
 
     def kind(self, kind: str, name: str) -> str:
         """The kind of a name: an option that chooses among several kinds looks them up together."""
@@ -133,20 +175,20 @@ class PluginManager:
 
     def origin(self, kind: str, name: str) -> str:
         """The distribution of a name and its version."""
-        offer = self.find(kind, name)
-        return f"{offer.distribution} {offer.version}"
+        entry = self.find(kind, name)
+        return f"{entry.distribution} {entry.version}"
 
-    def load(self, kind: str, name: str) -> type:
+    def load(self, kind: str, name: str) -> type[Any]:
         """The class of a name, imported now if it was not before."""
-        offer = self.find(kind, name)
-        if offer.key not in self._classes:
-            source = self._sources[offer.distribution]
+        entry = self.find(kind, name)
+        if entry.key not in self._classes:
+            source = self._sources[entry.distribution]
             with self._quarantining(source):
-                self._keep(self._load_modules(source, [offer.module]))
-        if offer.key not in self._classes:
+                self._keep(self._load_modules(source, [entry.module]))
+        if entry.key not in self._classes:
             reason = self.quarantine[-1].reason
-            raise PluginError(f"{offer.kind} {name!r} of {source} does not load: {reason}")
-        return self._classes[offer.key]
+            raise PluginError(f"{entry.kind} {name!r} of {source} does not load: {reason}")
+        return self._classes[entry.key]
 
     def make(self, kind: str, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
         """The component of a name with these parameters."""
@@ -155,9 +197,19 @@ class PluginManager:
     def load_all(self) -> None:
         """Import everything; what fails is in the quarantine afterwards."""
         for source in list(self._sources.values()):
-            modules = {offer.module for offer in self._offers.values() if offer.distribution == source.distribution}
-            with self._quarantining(source):
-                self._keep(self._load_modules(source, sorted(modules)))
+            modules = {entry.module for entry in self._entries.values() if entry.distribution == source.distribution}
+            if modules:  # none is left of what was put aside
+                with self._quarantining(source):
+                    self._keep(self._load_modules(source, sorted(modules)))
+
+    def outdated(self, entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
+        """What the manifest says otherwise than the class does, for those of the entries that are loaded."""
+        return {
+            entry.key: difference
+            for entry in entries
+            if entry.key in self._described
+            and (difference := explain_difference(self._entries[entry.key], self._described[entry.key]))
+        }
 
     def raise_quarantine(self) -> None:
         """The strict mode: what was put aside is an error after all."""
@@ -165,6 +217,43 @@ class PluginManager:
             first, more = self.quarantine[0], len(self.quarantine) - 1
             others = f" (and {more} more in quarantine)" if more else ""
             raise PluginError(f"{first.distribution} {first.version}: {first.phase}: {first.reason}{others}")
+
+    # --- modules that are not installed
+
+    def register(self, plugin: ModuleType | str) -> Source:
+        """Take in a module, by itself, by its name or by the path of its file; what fails is an error.
+
+        `unregister` takes it out again: a test leaves the manager as it was.
+        """
+        if isinstance(plugin, str):
+            source = module_source(plugin)
+        else:
+            source = Source(plugin.__name__, NOT_INSTALLED, (plugin.__name__,))
+            self._modules[plugin.__name__] = plugin
+        if source.distribution in self._sources:
+            raise PluginError(f"{source.distribution} is registered already")
+        before = list(self.quarantine)
+        self.admit(source)
+        if self.quarantine != before:
+            failure, self.quarantine = self.quarantine[-1], before
+            self._forget(source)
+            raise PluginError(f"{source.distribution}: {failure.phase}: {failure.reason}")
+        return source
+
+    def unregister(self, plugin: ModuleType | Source) -> None:
+        """Take out what `register` took in."""
+        name = plugin.distribution if isinstance(plugin, Source) else plugin.__name__
+        if name not in self._sources:
+            raise PluginError(f"{name} is not registered")
+        self._forget(self._sources[name])
+
+    def _forget(self, source: Source) -> None:
+        self._drop_entries(source)
+        del self._sources[source.distribution]
+        for name in source.modules:
+            if self._hooks.has_plugin(name):
+                self._hooks.unregister(name=name)
+            self._modules.pop(name, None)
 
     # --- letting in and putting aside
 
@@ -176,23 +265,26 @@ class PluginManager:
         self.quarantine += missing
 
     def admit(self, source: Source) -> None:
-        """Take in the offers of a distribution, all of them or none."""
+        """Take in the entries of a distribution, all of them or none."""
         self._sources[source.distribution] = source
         with self._quarantining(source):
             loaded = self._load_modules(source, source.modules) if source.manifest is None else []
-            offers = [offer for offer, _ in loaded] or _manifest_offers(source)
-            self._refuse_clashes(source, offers)
-            self._offers |= {offer.key: offer for offer in offers}
+            entries = [entry for entry, _ in loaded] or _manifest_entries(source)
+            self._refuse_clashes(source, entries)
+            self._entries |= {entry.key: entry for entry in entries}
             self._keep(loaded)
 
-    def _refuse_clashes(self, source: Source, offers: Sequence[Offer]) -> None:
+    def _refuse_clashes(self, source: Source, entries: Sequence[Entry]) -> None:
         """A name that is taken is refused, naming both; of two third parties neither can be trusted to be meant."""
-        taken: dict[tuple[str, str], Offer] = dict(self._offers)
-        for offer in offers:
-            other = taken.setdefault(offer.key, offer)
-            if other is offer:
+        taken: dict[tuple[str, str], Entry] = dict(self._entries)
+        for entry in entries:
+            if entry.name in KINDS[entry.kind].reserved:
+                reason = f"the {entry.kind} {entry.name!r} of {entry.module} has the name of one of ours"
+                raise LoadFailure("validation", reason, f"pip uninstall {source.distribution}")
+            other = taken.setdefault(entry.key, entry)
+            if other is entry:
                 continue
-            reason = f"two plugins offer a {offer.kind} named {offer.name!r}: {other.module} and {offer.module}"
+            reason = f"two plugins offer a {entry.kind} named {entry.name!r}: {other.module} and {entry.module}"
             remedy = f"pip uninstall {source.distribution}"
             if other.distribution not in (PROJECT, source.distribution):
                 remedy += f", or pip uninstall {other.distribution}"
@@ -210,35 +302,41 @@ class PluginManager:
             self._put_aside(source, failure)
 
     def _put_aside(self, source: Source, failure: LoadFailure) -> None:
-        for offer in [o for o in self._offers.values() if o.distribution == source.distribution]:
-            del self._offers[offer.key]
-            self._classes.pop(offer.key, None)
+        self._drop_entries(source)
         name = source.distribution
         remedy = failure.remedy or f"pip install --upgrade {name}, or pip uninstall {name}"
         trace = "".join(tracebacks.format_exception(failure.__cause__ or failure))
         self.quarantine.append(Quarantined(name, source.version, failure.phase, str(failure), remedy, trace))
 
+    def _drop_entries(self, source: Source) -> None:
+        for entry in [entry for entry in self._entries.values() if entry.distribution == source.distribution]:
+            del self._entries[entry.key]
+            self._classes.pop(entry.key, None)
+            self._described.pop(entry.key, None)
+
     # --- importing
 
-    def _keep(self, loaded: Sequence[tuple[Offer, type]]) -> None:
-        self._classes |= {offer.key: cls for offer, cls in loaded}
+    def _keep(self, loaded: Sequence[tuple[Entry, type[Any]]]) -> None:
+        self._classes |= {entry.key: cls for entry, cls in loaded}
+        self._described |= {entry.key: entry for entry, _ in loaded}
 
-    def _load_modules(self, source: Source, modules: Sequence[str]) -> list[tuple[Offer, type]]:
+    def _load_modules(self, source: Source, modules: Sequence[str]) -> list[tuple[Entry, type[Any]]]:
         """Import and register modules; the classes they offer, which must be those of the manifest if there is one."""
+        _refuse_unmet(source)
         loaded = [pair for module in modules for pair in self._load_module(source, module)]
         if source.manifest is not None:
-            ours = (offer for offer in self._offers.values() if offer.distribution == source.distribution)
-            said = {offer.key for offer in ours if offer.module in modules}
-            for key in sorted(said ^ {offer.key for offer, _ in loaded}):
-                where = "in the manifest but not offered" if key in said else "offered but not in the manifest"
+            ours = (entry for entry in self._entries.values() if entry.distribution == source.distribution)
+            listed = {entry.key for entry in ours if entry.module in modules}
+            for key in sorted(listed ^ {entry.key for entry, _ in loaded}):
+                where = "in the manifest but not offered" if key in listed else "offered but not in the manifest"
                 reason = f"{' '.join(key)} is {where}; `audioclass plugins manifest` writes it anew"
                 raise LoadFailure("validation", reason)
         return loaded
 
-    def _load_module(self, source: Source, name: str) -> list[tuple[Offer, type]]:
+    def _load_module(self, source: Source, name: str) -> list[tuple[Entry, type[Any]]]:
         with contextlib.redirect_stdout(sys.stderr):  # what a plugin prints is no result of ours
             with _phase("import"):
-                module = _resolve(name)
+                module = self._modules[name] if name in self._modules else _resolve(name)
             with _phase("registration"):
                 offered = self._call_hooks(module, name)
         with _phase("validation"):
@@ -246,7 +344,7 @@ class PluginManager:
                 validation.check_class(cls, kind)
             return [(describe(cls, kind, name, source.distribution, source.version), cls) for kind, cls in offered]
 
-    def _call_hooks(self, module: Any, name: str) -> list[tuple[str, type]]:
+    def _call_hooks(self, module: Any, name: str) -> list[tuple[str, type[Any]]]:
         """What the hooks of one module return, as (kind, class); registering twice is no harm."""
         if not self._hooks.has_plugin(name):
             self._hooks.register(module, name=name)
@@ -269,12 +367,34 @@ class PluginManager:
 
 def _resolve(value: str) -> Any:
     """The module, or the object in a module, that an entry point names."""
-    module, _, attribute = value.partition(":")
-    found = import_module(module.strip())
-    return operator.attrgetter(attribute.strip())(found) if attribute else found
+    name, _, attribute = value.partition(":")
+    module = import_module(name.strip())
+    return operator.attrgetter(attribute.strip())(module) if attribute else module
 
 
-def _manifest_offers(source: Source) -> tuple[Offer, ...]:
+def _refuse_unmet(source: Source) -> None:
+    """A distribution that needs another version of audioclass is not imported."""
+    if not source.requires:
+        return
+    with _phase("requirements"):
+        needed = unmet_requirement(source)
+    if needed:
+        remedy = f"pip install '{needed}', or pip uninstall {source.distribution}"
+        raise LoadFailure("requirements", f"needs {needed}, this is {PROJECT} {__version__}", remedy)
+
+
+def _write_call(outcome: Any, hook: str, methods: Sequence[Any], arguments: Any) -> None:
+    """One line for a call of a hook: which module was asked, and what it gave or raised."""
+    modules = ", ".join(method.plugin_name for method in methods)
+    if outcome.exception is not None:
+        given = f"{type(outcome.exception).__name__}: {outcome.exception}"
+    else:
+        classes = [cls for returned in outcome.get_result() for cls in returned]
+        given = ", ".join(getattr(cls, "__name__", repr(cls)) for cls in classes)
+    sys.stderr.write(f"{hook} of {modules}: {given}\n")
+
+
+def _manifest_entries(source: Source) -> tuple[Entry, ...]:
     with _phase("manifest"):
         return read_manifest(source.manifest or "", source.distribution, source.version)
 

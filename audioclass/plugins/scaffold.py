@@ -10,10 +10,12 @@ from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 
+from audioclass import __version__
 from audioclass.errors import UsageError, unknown_name
 from audioclass.hookspecs import KINDS, PROJECT
 from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import MANIFEST, describe, write_manifest
+from audioclass.plugins.sources import canonical
 
 
 def write_plugin(name: str, kind: str, directory: Path, manager: PluginManager) -> Path:
@@ -38,39 +40,48 @@ def write_plugin(name: str, kind: str, directory: Path, manager: PluginManager) 
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name: `my-kernel`, `my_kernel` and `audioclass-my-kernel` are all my, kernel."""
-    short = re.sub(rf"^{PROJECT}[-_]", "", name)
-    if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*", short) or keyword.iskeyword(short):
-        raise UsageError(f"name {name!r} must be lower-case letters and digits in words joined by hyphens")
-    return re.split("[-_]", short)
+    """The words of a name: `my-kernel`, `My_Kernel` and `audioclass-my-kernel` are all my, kernel, as pip compares."""
+    short = canonical(name).removeprefix(f"{PROJECT}-")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", short) or keyword.iskeyword(short):
+        raise UsageError(f"name {name!r} must be letters and digits in words joined by hyphens")
+    return short.split("-")
 
 
 def _refuse_taken(component: str, kind: str, folder: Path, manager: PluginManager) -> None:
     if folder.exists():
         raise UsageError(f"{folder} exists already; nothing was written")
     namespace = KINDS[kind].namespace
-    for offer in manager.offers():
-        if offer.key == (namespace, component):
+    for entry in manager.entries():
+        if entry.key == (namespace, component):
             raise UsageError(
-                f"the {offer.kind} {component!r} exists already: {offer.distribution} {offer.version} offers it"
+                f"the {entry.kind} {component!r} exists already: it comes from {entry.distribution} {entry.version}"
             )
 
 
 def _write(folder: Path, words: list[str], kind: str) -> None:
-    module = f"audioclass_{'_'.join(words)}"
+    package = f"{PROJECT}_{'_'.join(words)}"
     code = _filled(f"{kind}.py", words, kind)
-    (folder / "tests").mkdir(parents=True)
+    entry = describe(import_module(f"{PROJECT}.plugins.templates.{kind}").ExampleName, kind, package, "", "")
     for path, text in {
-        f"{module}.py": code,
+        f"{package}/__init__.py": code,
+        f"{package}/py.typed": "",
+        f"{package}/{MANIFEST}": write_manifest([replace(entry, name="_".join(words))]),
+        f"tests/test_{'_'.join(words)}.py": _filled("test.py.txt", words, kind),
         "pyproject.toml": _filled("pyproject.toml", words, kind),
-        f"tests/test_{'_'.join(words)}.py": _filled("test.py", words, kind),
         "README.md": _filled("README.md", words, kind).replace("EXAMPLE_SUMMARY", code.split('"""')[1]),
+        "LICENSE": _filled("LICENSE", words, kind),
+        ".gitignore": _filled("gitignore", words, kind),
+        ".github/workflows/test.yml": _filled("workflow.yml", words, kind),
     }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
-    template = import_module(f"{PROJECT}.plugins.templates.{kind}")
-    offer = describe(template.ExampleName, kind, module, "", "")
-    manifest = write_manifest([replace(offer, name="_".join(words))])
-    (folder / MANIFEST).write_text(manifest, encoding="utf-8")
+
+
+def _compatible_versions() -> str:
+    """The versions of audioclass that a plugin written today can count on."""
+    major, minor = (int(part) for part in __version__.split(".")[:2])
+    end = f"0.{minor + 1}" if major == 0 else str(major + 1)
+    return f">={major}.{minor},<{end}"
 
 
 def _filled(template: str, words: list[str], kind: str) -> str:
@@ -83,6 +94,7 @@ def _filled(template: str, words: list[str], kind: str) -> str:
         "check_EXAMPLE_KIND": f"check_{kind}",
         "EXAMPLE_KIND": kind.replace("_", " "),
         "register_EXAMPLE_HOOK": KINDS[kind].hook,
+        "EXAMPLE_VERSIONS": _compatible_versions(),
     }.items():
         text = text.replace(placeholder, value)
     return text

@@ -16,39 +16,41 @@ from audioclass.parameters import parameters_of
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def check_list(classes: Any, hook: str) -> list[type]:
+def check_list(classes: Any, hook: str) -> list[type[Any]]:
     """What a hook returned, if it is a list of classes."""
     if not isinstance(classes, (list, tuple)) or not all(isinstance(cls, type) for cls in classes):
         raise PluginError(f"{hook} returned {classes!r}, must return a list of classes")
     return list(classes)
 
 
-def check_class(cls: type, kind: str) -> None:
+def check_class(cls: type[Any], kind: str) -> None:
     """Refuse a class without a name, parameters that are no fields, and members that its contract lacks."""
     name = getattr(cls, "name", None)
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise PluginError(f"{cls.__name__}.name is {name!r}, must be lower-case letters, digits and underscores")
-    if not dataclasses.is_dataclass(cls) or not cls.__dataclass_params__.frozen:
+    made_with = getattr(cls, "__dataclass_params__", None)
+    if made_with is None or not made_with.frozen:
         raise PluginError(f"{kind} {name!r}: {cls.__name__} must be a frozen dataclass")
     try:
         parameters_of(cls)
     except (TypeError, NameError) as error:
         raise PluginError(f"{kind} {name!r}: {error}") from error
-    contract = getattr(contracts, KINDS[kind].contract)
-    ways = typing.get_args(contract) or (contract,)  # a union of Protocols is kept by keeping one of them
-    flaws = [_first_flaw(cls, way) for way in ways]
+    contract = KINDS[kind].contract
+    alternatives = typing.get_args(contract) or (contract,)  # of a union of Protocols one must be satisfied
+    flaws = [_first_flaw(cls, alternative) for alternative in alternatives]
     if all(flaws):
         raise PluginError(f"{kind} {name!r}: {' or '.join(flaws)}")
 
 
 def members(contract: type) -> dict[str, Any]:
     """What a Protocol asks for: None for an attribute, the function for a method."""
-    found: dict[str, Any] = {}
+    asked: dict[str, Any] = {}
     for cls in reversed(contract.__mro__):
         if cls.__module__ == contracts.__name__:
-            found |= dict.fromkeys(inspect.get_annotations(cls))
-            found |= {name: value for name, value in vars(cls).items() if inspect.isfunction(value) and name[0] != "_"}
-    return found
+            public = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
+            asked |= {name: None for name, value in public.items() if isinstance(value, property)}
+            asked |= {name: value for name, value in public.items() if inspect.isfunction(value)}
+    return asked
 
 
 def _first_flaw(cls: type, contract: type) -> str:

@@ -5,7 +5,7 @@
     def test_laplacian_keeps_its_contract():
         check_kernel(Laplacian())
 
-A check runs every law of the contract and raises one AssertionError that lists those that are broken.
+`check_kernel` runs every check of the contract and raises one AssertionError that lists those that fail.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from audioclass.testing import (
     calibrators,
+    commands,
     corpus_readers,
     criteria,
     descriptors,
@@ -27,9 +28,31 @@ from audioclass.testing import (
     strategies,
     trainers,
 )
-from audioclass.testing.checks import Law, Verdict, check, judge
+from audioclass.testing.checks import Check, CheckFailed, CheckResult, require_checks, run_checks
 
-CHECKS: dict[str, tuple[Law, ...]] = {
+__all__ = [
+    "CHECKS",
+    "CheckFailed",
+    "CheckResult",
+    "check_calibrator",
+    "check_command",
+    "check_component",
+    "check_corpus_reader",
+    "check_criterion",
+    "check_descriptor",
+    "check_direct_strategy",
+    "check_embedding",
+    "check_format",
+    "check_kernel",
+    "check_pooling",
+    "check_search",
+    "check_smoother",
+    "check_strategy",
+    "check_trainer",
+    "run_checks",
+]
+
+CHECKS: dict[str, tuple[Check, ...]] = {
     "descriptor": descriptors.CHECKS,
     "embedding": embeddings.CHECKS,
     "pooling": poolings.CHECKS,
@@ -43,17 +66,13 @@ CHECKS: dict[str, tuple[Law, ...]] = {
     "smoother": smoothers.CHECKS,
     "format": formats.CHECKS,
     "corpus_reader": corpus_readers.CHECKS,
+    "command": commands.CHECKS,
 }
-
-
-def run_checks(kind: str, component: Any) -> list[Verdict]:
-    """The verdict of every law of the contract, for those who want to show them all."""
-    return judge(component, CHECKS[kind])
 
 
 def check_component(kind: str, component: Any) -> None:
     """Check a component of any kind."""
-    check(component, CHECKS[kind])
+    require_checks(component, CHECKS[kind])
 
 
 def check_descriptor(descriptor: Any) -> None:
@@ -119,3 +138,8 @@ def check_format(format: Any) -> None:  # noqa: A002 (the word of the command li
 def check_corpus_reader(reader: Any) -> None:
     """A corpus reader knows, writes and reads its own layout."""
     check_component("corpus_reader", reader)
+
+
+def check_command(command: Any) -> None:
+    """A command explains itself and refuses what it does not know."""
+    check_component("command", command)

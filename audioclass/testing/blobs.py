@@ -1,6 +1,9 @@
-"""Small made-up problems that every learning contract is judged on: groups of points in a plane."""
+"""Small made-up problems that every contract of learning is checked on: groups of points in a plane."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +33,7 @@ def blobs_with_a_wrong_group(n_labels: int) -> tuple[np.ndarray, np.ndarray, np.
     return np.concatenate([X, copies]), np.concatenate([y, np.ones(2, int)]), groups, wrong
 
 
-def binary_task(wants: str, X: np.ndarray, y: np.ndarray, **changes: object) -> Task:
+def binary_task(wants: str, X: np.ndarray, y: np.ndarray, **changes: Any) -> Task:
     """A task of ±1 in the form that a trainer wants; `changes` replaces weights or C."""
     return Task(y=y, **_given(wants, X, len(y)) | changes)
 
@@ -40,17 +43,22 @@ def label_task(wants: str, X: np.ndarray, y: np.ndarray) -> LabelTask:
     return LabelTask(y=y, n_labels=int(y.max()) + 1, **_given(wants, X, len(y)))
 
 
-def scores_of(component: object, machine: object, X: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Scores of new examples by a machine that was fitted on X."""
-    if component.wants == "features":
-        return component.scores(machine, new)
-    return machine.scores(gram(Gaussian(), new, X))
+def scores_of(component: Any, machine: Any, X: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Scores of new examples by a machine that was fitted on X; both come from the component that is checked."""
+    evaluated = component.scores(machine, new) if component.wants == "features" else machine.scores(_gram(new, X))
+    scores: np.ndarray = evaluated
+    return scores
 
 
-def _given(wants: str, X: np.ndarray, n: int) -> dict[str, object]:
-    forms = {
+def _gram(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    return gram(Gaussian(), X, Y)
+
+
+def _given(wants: str, X: np.ndarray, n: int) -> dict[str, Any]:
+    """The examples in one of the three forms, with what every task has."""
+    forms: dict[str, Callable[[], dict[str, Any]]] = {
         "gram": lambda: {"K": gram(Gaussian(), X)},
-        "entries": lambda: {"entries": lambda rows, columns: gram(Gaussian(), X[rows], X[columns])},
+        "entries": lambda: {"entries": lambda rows, columns: _gram(X[rows], X[columns])},
         "features": lambda: {"X": X},
     }
     return {"C": 10.0, "weights": np.ones(n), "rng": np.random.default_rng(0)} | forms[wants]()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.plain import is_plain
-from audioclass.testing.checks import COMMON, Law, repeated, require, require_close, require_refusal, unchanged
+from audioclass.testing.checks import COMMON, Check, repeated, require, require_close, require_refusal, unchanged
 
 
 def _scored(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -76,7 +76,7 @@ def bad_scores_are_refused(calibrator: Any) -> None:
     require_refusal(lambda: calibrator.fit(scores[:0], y[:0], weights[:0]), "no score")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     fitted_numbers_are_plain,
     probabilities_are_probabilities,

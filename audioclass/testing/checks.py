@@ -1,4 +1,4 @@
-"""Laws: a contract as a list of small functions, each a sentence that holds for a component or is broken with a reason."""
+"""A contract as a list of checks: small functions whose docstring is a sentence that must hold for a component."""
 
 from __future__ import annotations
 
@@ -7,36 +7,51 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from audioclass.parameters import make, parameter_values, parameters_of
 from audioclass.plain import is_plain
 
-Law = Callable[[Any], None]
+Check = Callable[[Any], None]
+
+
+Outcome = Literal["passed", "failed", "does not apply"]
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A law's sentence, and how it is broken; empty where it holds."""
+class CheckResult:
+    """The sentence of a check and how it came out; `reason` says why where it did not pass."""
 
     sentence: str
-    broken: str = ""
+    outcome: Outcome = "passed"
+    reason: str = ""
 
 
 class CheckFailed(AssertionError):
-    """What a law found; the message says which value, not which line."""
+    """What a check saw; the message says which value, not which line."""
+
+
+class DoesNotApply(Exception):
+    """The component lacks the optional ability that a check is about; the message says which."""
+
+
+def skip_unless(applies: bool, reason: str) -> None:
+    """End the check as not applying unless the component has what it is about."""
+    if not applies:
+        raise DoesNotApply(reason)
 
 
 def require(condition: object, reason: str) -> None:
-    """Break the law unless the condition holds."""
+    """Fail the check unless the condition holds."""
     if not condition:
         raise CheckFailed(reason)
 
 
 def require_close(actual: Any, expected: Any, tolerance: float, what: str) -> None:
-    """Break the law where two arrays differ by more than a tolerance relative to the larger of the two."""
+    """Fail the check where two arrays differ by more than a tolerance relative to the larger of the two."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     require(actual.shape == expected.shape, f"{what}: shape {actual.shape}, expected {expected.shape}")
     difference = np.abs(actual - expected).max(initial=0)
@@ -45,7 +60,7 @@ def require_close(actual: Any, expected: Any, tolerance: float, what: str) -> No
 
 
 def require_plain_arrays(arrays: Mapping[str, Any]) -> None:
-    """Break the law unless a model can hold these arrays: named in its way, finite and of numbers."""
+    """Fail the check unless a model can hold these arrays: named in its way, finite and of numbers."""
     for name, array in arrays.items():
         require(re.fullmatch("[a-z0-9_]+", name), f"{name!r}: lower-case letters, digits and underscores only")
         require(np.asarray(array).dtype.kind in "fiub", f"{name} holds {np.asarray(array).dtype}")
@@ -53,7 +68,7 @@ def require_plain_arrays(arrays: Mapping[str, Any]) -> None:
 
 
 def require_refusal(work: Callable[[], Any], what: str) -> None:
-    """Break the law unless the work ends in a ValueError with a text."""
+    """Fail the check unless the work ends in a ValueError with a text."""
     try:
         work()
     except ValueError as error:
@@ -62,31 +77,33 @@ def require_refusal(work: Callable[[], Any], what: str) -> None:
         raise CheckFailed(f"{what}: accepted, a ValueError is due")
 
 
-def judge(component: Any, laws: Sequence[Law]) -> list[Verdict]:
-    """Every law's verdict on a component; whatever a component raises breaks the law that called it."""
-    return [_judge_one(component, law) for law in laws]
+def run_checks(component: Any, checks: Sequence[Check]) -> list[CheckResult]:
+    """The result of every check; whatever a component raises fails the check that called it."""
+    return [_run_one(component, check) for check in checks]
 
 
-def check(component: Any, laws: Sequence[Law]) -> None:
-    """Raise an AssertionError that lists every law the component breaks."""
-    broken = [verdict for verdict in judge(component, laws) if verdict.broken]
-    if broken:
-        lines = "\n".join(f"- {verdict.sentence} {verdict.broken}" for verdict in broken)
-        raise CheckFailed(f"{type(component).__name__} breaks {len(broken)} of {len(laws)} laws:\n{lines}")
+def require_checks(component: Any, checks: Sequence[Check]) -> None:
+    """Raise a CheckFailed that lists every check the component fails."""
+    failed = [result for result in run_checks(component, checks) if result.outcome == "failed"]
+    if failed:
+        lines = "\n".join(f"- {result.sentence} {result.reason}" for result in failed)
+        raise CheckFailed(f"{type(component).__name__} fails {len(failed)} of {len(checks)} checks:\n{lines}")
 
 
-def _judge_one(component: Any, law: Law) -> Verdict:
-    sentence = (law.__doc__ or law.__name__).splitlines()[0]
+def _run_one(component: Any, check: Check) -> CheckResult:
+    sentence = (check.__doc__ or check.__name__).splitlines()[0]
     try:
-        law(component)
-    except CheckFailed as broken:
-        return Verdict(sentence, str(broken))
+        check(component)
+    except DoesNotApply as error:
+        return CheckResult(sentence, "does not apply", str(error))
+    except CheckFailed as error:
+        return CheckResult(sentence, "failed", str(error))
     except Exception as error:  # the component is foreign code
-        return Verdict(sentence, f"{type(error).__name__}: {error}")
-    return Verdict(sentence)
+        return CheckResult(sentence, "failed", f"{type(error).__name__}: {error}")
+    return CheckResult(sentence)
 
 
-# --- laws of every kind
+# --- checks of every kind
 
 
 def says_what_it_is(component: Any) -> None:
@@ -118,10 +135,12 @@ def refuses_what_is_out_of_range(component: Any) -> None:
     for parameter in parameters_of(type(component)):
         for value in _outside(parameter):
             values = parameter_values(component) | {parameter.name: value}
-            require_refusal(
-                lambda values=values: type(component)(**values),
-                f"{parameter.name}={value!r} (is the class no @component?)",
-            )
+            what = f"{parameter.name}={value!r} (is the class no @component?)"
+            require_refusal(partial(_construct, type(component), values), what)
+
+
+def _construct(cls: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+    return cls(**values)
 
 
 def _outside(parameter: Any) -> list[Any]:
@@ -135,7 +154,7 @@ def _outside(parameter: Any) -> list[Any]:
     return [*bounds, float("nan")] if parameter.type == "float" else bounds
 
 
-COMMON: tuple[Law, ...] = (
+COMMON: tuple[Check, ...] = (
     says_what_it_is,
     parameters_are_plain,
     cannot_be_changed,
@@ -143,7 +162,7 @@ COMMON: tuple[Law, ...] = (
 )
 
 
-# --- laws made for one call
+# --- parts of checks
 
 
 def unchanged(arrays: Sequence[np.ndarray], work: Callable[[], Any]) -> Any:

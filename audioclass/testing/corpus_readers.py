@@ -13,7 +13,7 @@ from audioclass.formats.audacity import Audacity
 from audioclass.formats.csv import Csv
 from audioclass.formats.rttm import Rttm
 from audioclass.parameters import make
-from audioclass.testing.checks import COMMON, CheckFailed, Law, require
+from audioclass.testing.checks import COMMON, Check, CheckFailed, require
 
 
 def _ready(reader: Any) -> Any:
@@ -71,7 +71,7 @@ def wrong_paths_are_refused(reader: Any) -> None:
             raise CheckFailed("a path that does not exist was read")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     knows_its_own_layout,
     reads_its_own_layout,

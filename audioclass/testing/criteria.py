@@ -12,7 +12,7 @@ from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
 from audioclass.testing.blobs import blobs
-from audioclass.testing.checks import COMMON, Law, require, require_close, unchanged
+from audioclass.testing.checks import COMMON, Check, require, require_close, skip_unless, unchanged
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
 
@@ -73,8 +73,7 @@ def truth_is_better_than_chance(criterion: Any) -> None:
 
 def gradient_agrees_with_differences(criterion: Any) -> None:
     """Each derivative agrees with the central difference of the value."""
-    if not isinstance(criterion, HasGradient):
-        return
+    skip_unless(isinstance(criterion, HasGradient), "it has no gradient(case)")
     step = 1e-4
     gradient = criterion.gradient(_case())
     ways = {
@@ -96,7 +95,7 @@ def case_is_left_alone(criterion: Any) -> None:
     require(criterion.value(case) == first, "another value the second time")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     value_is_a_number,
     order_does_not_matter,

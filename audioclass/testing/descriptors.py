@@ -8,7 +8,7 @@ import numpy as np
 
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import Spectra
-from audioclass.testing.checks import COMMON, Law, repeated, require, require_close
+from audioclass.testing.checks import COMMON, Check, repeated, require, require_close
 
 FRAMING = Framing(sample_rate=16000, frame_length=512, hop_length=160)
 VIEWS = ("samples", "spectrum", "power", "magnitude", "log_power", "cumulated", "chroma", "autocorrelation")
@@ -29,7 +29,8 @@ def _signals() -> dict[str, np.ndarray]:
 
 
 def _values(descriptor: Any, samples: np.ndarray) -> np.ndarray:
-    return descriptor.frames(Spectra(samples, FRAMING))
+    values: np.ndarray = descriptor.frames(Spectra(samples, FRAMING))
+    return values
 
 
 def columns_are_named(descriptor: Any) -> None:
@@ -73,7 +74,7 @@ def views_are_left_alone(descriptor: Any) -> None:
         require(np.array_equal(was, getattr(spectra, name)), f"{name} was changed in place")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     columns_are_named,
     a_row_for_each_frame,

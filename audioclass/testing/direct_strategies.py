@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from audioclass.problems import FeatureMachine
 from audioclass.testing.blobs import blobs, blobs_with_a_wrong_group, label_task, scores_of
 from audioclass.testing.checks import (
     COMMON,
-    Law,
+    Check,
     require,
     require_close,
     require_plain_arrays,
     require_refusal,
+    skip_unless,
     unchanged,
 )
 
@@ -40,7 +42,7 @@ def posteriors_are_posteriors(strategy: Any) -> None:
     for n_labels in SIZES:
         scores, y = _scores(strategy, n_labels)
         require(scores.shape == (len(y), n_labels), f"scores of shape {scores.shape} for {len(y)} examples")
-        P = unchanged([scores], lambda scores=scores: strategy.combine(scores, {}))
+        P = unchanged([scores], partial(strategy.combine, scores, {}))
         require(P.shape == scores.shape, f"posteriors of shape {P.shape} for scores of {scores.shape}")
         require((P >= 0).all(), f"a posterior of {P.min()}")
         require(np.abs(P.sum(axis=1) - 1).max() < 1e-9, f"a row sums to {P.sum(axis=1).max()}")
@@ -84,8 +86,7 @@ def rows_do_not_meet(strategy: Any) -> None:
 
 def held_out_scores_never_saw_their_group(strategy: Any) -> None:
     """Scores out of the bag never saw their group: a wrong label that a whole group bears does not show in them."""
-    if not isinstance(strategy, HoldsOutOfBag):
-        return
+    skip_unless(isinstance(strategy, HoldsOutOfBag), "it has no fit_out_of_bag(task, groups)")
     X, y, groups, wrong = blobs_with_a_wrong_group(3)
     _, scores = strategy.fit_out_of_bag(label_task(strategy.wants, X, y), groups)
     require(scores.shape == (len(y), 3), f"scores of shape {scores.shape} for {len(y)} examples of 3 labels")
@@ -99,16 +100,19 @@ def held_out_scores_never_saw_their_group(strategy: Any) -> None:
 
 def its_own_numbers_do_no_harm(strategy: Any) -> None:
     """What it fits for its combination is plain, and posteriors with it are no worse than without."""
-    if not isinstance(strategy, FitsDirectCombination):
-        return
+    skip_unless(isinstance(strategy, FitsDirectCombination), "it has no fit_combination(scores, y)")
     scores, y = _scores(strategy, 3)
     fitted = strategy.fit_combination(scores, y)
     require(is_plain(dict(fitted)), f"fit_combination gave {fitted}, which JSON cannot hold")
     rows = np.arange(len(y))
-    P, plain = (strategy.combine(scores, given) for given in (fitted, {}))
+    P, plain = strategy.combine(scores, fitted), strategy.combine(scores, {})
     require((P >= 0).all() and np.abs(P.sum(axis=1) - 1).max() < 1e-9, "posteriors no longer sum to 1")
     gain = np.mean(np.log(P[rows, y] + 1e-9) - np.log(plain[rows, y] + 1e-9))
     require(gain > -0.1, f"the log-loss rises by {-gain:.3g} on what was fitted")
+
+
+def _fit(strategy: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    return strategy.fit(label_task(strategy.wants, X, y))
 
 
 def bad_examples_are_refused(strategy: Any) -> None:
@@ -116,10 +120,10 @@ def bad_examples_are_refused(strategy: Any) -> None:
     X, y = blobs(3)
     spoilt = np.where(np.arange(2) == 1, np.nan, X)
     for what, bad_X, bad_y in (("one label", X, np.zeros_like(y)), ("NaN", spoilt, y), ("no example", X[:0], y[:0])):
-        require_refusal(lambda a=bad_X, b=bad_y: strategy.fit(label_task(strategy.wants, a, b)), what)
+        require_refusal(partial(_fit, strategy, bad_X, bad_y), what)
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     posteriors_are_posteriors,
     returns_plain_arrays,

@@ -7,12 +7,22 @@ from typing import Any
 import numpy as np
 
 from audioclass.contracts import EmbedsMany
-from audioclass.testing.checks import COMMON, Law, repeated, require, require_close, require_refusal, unchanged
+from audioclass.testing.checks import (
+    COMMON,
+    Check,
+    repeated,
+    require,
+    require_close,
+    require_refusal,
+    skip_unless,
+    unchanged,
+)
 
 
 def _window(embedding: Any, seed: int = 0) -> np.ndarray:
     """One second of noise at the embedding's own sample rate."""
-    return 0.1 * np.random.default_rng(seed).standard_normal(embedding.sample_rate).astype(np.float32)
+    noise = np.random.default_rng(seed).standard_normal(int(embedding.sample_rate))
+    return np.float32(0.1) * noise.astype(np.float32)
 
 
 def a_value_for_each_column(embedding: Any) -> None:
@@ -28,8 +38,8 @@ def a_value_for_each_column(embedding: Any) -> None:
 def says_something(embedding: Any) -> None:
     """Noise and silence get different vectors."""
     noise, silence = _window(embedding), np.zeros_like(_window(embedding))
-    vectors = [np.asarray(embedding.embed(samples, embedding.sample_rate)) for samples in (noise, silence)]
-    require(not np.array_equal(*vectors), "noise and silence have the same vector")
+    loud, quiet = (np.asarray(embedding.embed(samples, embedding.sample_rate)) for samples in (noise, silence))
+    require(not np.array_equal(loud, quiet), "noise and silence have the same vector")
 
 
 def precision_does_not_matter(embedding: Any) -> None:
@@ -47,8 +57,7 @@ def samples_are_left_alone(embedding: Any) -> None:
 
 def windows_do_not_meet(embedding: Any) -> None:
     """Several windows at once get the vectors that they get one by one."""
-    if not isinstance(embedding, EmbedsMany):
-        return
+    skip_unless(isinstance(embedding, EmbedsMany), "it has no embed_many(windows, sample_rate)")
     windows = np.stack([_window(embedding, seed) for seed in range(3)])
     together = unchanged([windows], lambda: embedding.embed_many(windows, embedding.sample_rate))
     alone = np.stack([embedding.embed(window, embedding.sample_rate) for window in windows])
@@ -64,7 +73,7 @@ def bad_samples_are_refused(embedding: Any) -> None:
     require_refusal(lambda: embedding.embed(samples, embedding.sample_rate + 1), "another sample rate")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     a_value_for_each_column,
     says_something,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.testing.checks import COMMON, Law, repeated, require, require_close, unchanged
+from audioclass.testing.checks import COMMON, Check, repeated, require, require_close, unchanged
 
 NAMES = ("level", "centroid", "flux")
 FRAME_RATE = 100.0
@@ -52,7 +52,7 @@ def frames_are_left_alone(pooling: Any) -> None:
     repeated(lambda: unchanged([windows], lambda: pooling.pool(windows, FRAME_RATE)), "pooled values")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     columns_are_named,
     a_row_for_each_window,

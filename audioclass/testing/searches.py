@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.problems import Axis, Found, Objective, Point
-from audioclass.testing.checks import COMMON, Law, require, require_refusal
+from audioclass.testing.checks import COMMON, Check, require, require_refusal
 
 SPACE = (Axis("sigma", 0.1, 20.0, "log"), Axis("offset", -2.0, 3.0))
 
@@ -23,7 +23,8 @@ def _slope(point: Point) -> dict[str, float]:
 
 
 def _search(search: Any, value: Any = _bowl, space: Any = SPACE) -> Found:
-    return search.search(space, Objective(value, _slope), np.random.default_rng(0))
+    found: Found = search.search(space, Objective(value, _slope), np.random.default_rng(0))
+    return found
 
 
 def finds_a_good_point(search: Any) -> None:
@@ -73,7 +74,7 @@ def same_seed_same_trace(search: Any) -> None:
     require(_search(search) == _search(search), "the trace differs the second time")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     finds_a_good_point,
     keeps_the_whole_trace,

@@ -9,7 +9,7 @@ import numpy as np
 
 from audioclass.contracts import LooksAhead, SmoothsStreams
 from audioclass.data import Posteriors, Segment
-from audioclass.testing.checks import COMMON, Law, repeated, require, require_close, unchanged
+from audioclass.testing.checks import COMMON, Check, repeated, require, require_close, skip_unless, unchanged
 
 LABELS = ("music", "noise", "speech")
 
@@ -50,8 +50,7 @@ def order_of_labels_does_not_matter(smoother: Any) -> None:
 
 def looks_no_further_than_it_says(smoother: Any) -> None:
     """Where it states how far it looks ahead, later windows change nothing."""
-    if not isinstance(smoother, LooksAhead):
-        return
+    skip_unless(isinstance(smoother, LooksAhead), "it states no look_ahead")
     before = _random()
     cut = 40
     part = smoother.smooth(_posteriors(before[:cut])).P
@@ -61,8 +60,7 @@ def looks_no_further_than_it_says(smoother: Any) -> None:
 
 def portions_do_not_matter(smoother: Any) -> None:
     """Where it smooths streams, rows in portions give what the whole gives, to the bit, and a label for each row."""
-    if not isinstance(smoother, SmoothsStreams):
-        return
+    skip_unless(isinstance(smoother, SmoothsStreams), "it has no stream(n_labels)")
     before = _random()
     whole = smoother.smooth(_posteriors(before)).P
     for sizes in ([60], [1] * 60, [0, 7, 0, 41, 12]):
@@ -80,7 +78,7 @@ def posteriors_are_left_alone(smoother: Any) -> None:
     repeated(lambda: unchanged([before], lambda: smoother.smooth(_posteriors(before)).P), "posteriors")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     posteriors_stay_posteriors,
     what_is_smooth_stays,

@@ -13,7 +13,7 @@ from audioclass.kernels.statistics import gram
 from audioclass.plain import is_plain
 from audioclass.problems import Dichotomy, Geometry, Plan, Round
 from audioclass.testing.blobs import blobs
-from audioclass.testing.checks import COMMON, Law, require, require_close, unchanged
+from audioclass.testing.checks import COMMON, Check, require, require_close, skip_unless, unchanged
 
 SIZES = (2, 3, 5, 9)
 MOST_ROUNDS = 100
@@ -71,11 +71,13 @@ def _combined(strategy: Any, plan: Plan, geometry: Geometry, P: np.ndarray, y: n
     """Posteriors of the strategy where the truth is P; what it learns for itself it learns from the labels y."""
     plan, fitted = _settled(strategy, plan, geometry, P, y)
     answers = _answers(plan, P)
-    return unchanged([*answers, geometry.counts], lambda: strategy.combine(plan, *answers, geometry.counts, fitted))
+    given = [*answers, geometry.counts]
+    combined: np.ndarray = unchanged(given, lambda: strategy.combine(plan, *answers, geometry.counts, fitted))
+    return combined
 
 
 def _posteriors(n_labels: int, inverse_temperature: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Posteriors of forty rows, surer with a larger `inverse_temperature`, and the label of the largest in each row."""
+    """Posteriors of forty rows, surer where `inverse_temperature` is larger, and the label of the largest in each."""
     rng = np.random.default_rng(seed)
     logits = inverse_temperature * rng.standard_normal((40, n_labels))
     y = np.arange(40) % n_labels
@@ -141,8 +143,7 @@ def rows_do_not_meet(strategy: Any) -> None:
 
 def pruning_only_drops(strategy: Any) -> None:
     """Pruning keeps dichotomies of the plan, in its order, and a plain structure; the same answers, the same plan."""
-    if not isinstance(strategy, Prunes):
-        return
+    skip_unless(isinstance(strategy, Prunes), "it has no prune(…)")
     for n_labels in SIZES:
         plan, geometry = _planned(strategy, n_labels)
         truth, y = _posteriors(n_labels, 0.7)
@@ -157,8 +158,8 @@ def pruning_only_drops(strategy: Any) -> None:
 
 def order_of_labels_does_not_matter(strategy: Any) -> None:
     """Permuting the labels permutes the columns and changes nothing else."""
-    if getattr(strategy, "is_random", False):  # another order draws other dichotomies
-        return
+    draws = getattr(strategy, "is_random", False)
+    skip_unless(not draws, "it states is_random = True: another order draws other dichotomies")
     order = np.array([3, 0, 4, 1, 2])
     truth, y = _posteriors(5, 0.7)
     plain = _combined(strategy, *_planned(strategy, 5), truth, y)
@@ -172,7 +173,7 @@ def same_seed_same_plan(strategy: Any) -> None:
     require(first == second, "the plan differs the second time")
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     plan_is_sound,
     plan_is_plain,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from audioclass.problems import FeatureMachine, Machine
 from audioclass.testing.blobs import binary_task, blobs, blobs_with_a_wrong_group, scores_of
 from audioclass.testing.checks import (
     COMMON,
-    Law,
+    Check,
     require,
     require_close,
     require_plain_arrays,
     require_refusal,
+    skip_unless,
     unchanged,
 )
 
@@ -99,8 +101,9 @@ def same_seed_same_machine(trainer: Any) -> None:
     new, _ = blobs(seed=1)
     first, second = (binary_task(trainer.wants, X, y) for _ in range(2))
     given = [a for a in (first.K, first.X, first.y, first.weights) if a is not None]
-    scores = [scores_of(trainer, unchanged(given, lambda t=t: trainer.fit(t)), X, new) for t in (first, second)]
-    require(np.array_equal(*scores), "scores differ the second time")
+    machines = [unchanged(given, partial(trainer.fit, task)) for task in (first, second)]
+    once, again = (scores_of(trainer, machine, X, new) for machine in machines)
+    require(np.array_equal(once, again), "scores differ the second time")
 
 
 def two_examples_are_enough(trainer: Any) -> None:
@@ -113,8 +116,7 @@ def two_examples_are_enough(trainer: Any) -> None:
 
 def scores_out_of_bag_never_saw_their_group(trainer: Any) -> None:
     """Scores out of the bag never saw their group: a wrong label that a whole group bears does not show in them."""
-    if not isinstance(trainer, HoldsOutOfBag):
-        return
+    skip_unless(isinstance(trainer, HoldsOutOfBag), "it has no fit_out_of_bag(task, groups)")
     X, labels, groups, wrong = blobs_with_a_wrong_group(2)
     _, scores = trainer.fit_out_of_bag(binary_task(trainer.wants, X, 1 - 2 * labels), groups)
     _require_blindness(scores, 1 - 2 * labels, wrong)
@@ -122,8 +124,7 @@ def scores_out_of_bag_never_saw_their_group(trainer: Any) -> None:
 
 def held_out_scores_never_saw_their_group(trainer: Any) -> None:
     """Held-out scores never saw their group: its labels, turned round, change none of its own scores."""
-    if not isinstance(trainer, HoldsOutGroups):
-        return
+    skip_unless(isinstance(trainer, HoldsOutGroups), "it has no fit_and_hold_out(task, Y, groups)")
     X, labels, groups, wrong = blobs_with_a_wrong_group(2)
     y = 1 - 2 * labels
     Y = np.column_stack([y, np.where(wrong, -y, y)])
@@ -134,7 +135,7 @@ def held_out_scores_never_saw_their_group(trainer: Any) -> None:
 
 
 def _require_blindness(scores: np.ndarray, y: np.ndarray, wrong: np.ndarray) -> None:
-    """Break the law where scores tell the label of the group that lies with +1 and bears -1."""
+    """Fail the check where scores tell the label of the group that lies with +1 and bears -1."""
     require(scores.shape == y.shape, f"scores of shape {scores.shape} for {len(y)} examples")
     known = np.isfinite(scores)
     require(known.mean() >= ENOUGH, f"{known.mean():.0%} of the examples have a score")
@@ -145,8 +146,7 @@ def _require_blindness(scores: np.ndarray, y: np.ndarray, wrong: np.ndarray) -> 
 
 def many_are_fitted_as_if_alone(trainer: Any) -> None:
     """Many dichotomies over the same examples are fitted as if each were alone, and the task's own as `fit` does."""
-    if not isinstance(trainer, HoldsOutGroups):
-        return
+    skip_unless(isinstance(trainer, HoldsOutGroups), "it has no fit_and_hold_out(task, Y, groups)")
     X, y = _problem()
     new, groups = blobs(seed=1)[0], np.arange(len(y)) // 3
     Y = np.column_stack([y, np.where(X[:, 1] > 0, 1, -1)])
@@ -166,15 +166,19 @@ def many_are_fitted_as_if_alone(trainer: Any) -> None:
     require_close(scores_of(trainer, single, X, new), together[:, 0], EXACT, "scores of the machine that `fit` gives")
 
 
+def _fit(trainer: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    return trainer.fit(binary_task(trainer.wants, X, y))
+
+
 def one_side_is_refused(trainer: Any) -> None:
     """Examples of one side only are a ValueError, and so are NaN and no examples at all."""
     X, y = _problem()
     spoilt = np.where(np.arange(2) == 1, np.nan, X)
     for what, bad_X, bad_y in (("one side", X, np.ones_like(y)), ("NaN", spoilt, y), ("no example", X[:0], y[:0])):
-        require_refusal(lambda a=bad_X, b=bad_y: trainer.fit(binary_task(trainer.wants, a, b)), what)
+        require_refusal(partial(_fit, trainer, bad_X, bad_y), what)
 
 
-CHECKS: tuple[Law, ...] = (
+CHECKS: tuple[Check, ...] = (
     *COMMON,
     says_what_it_wants,
     returns_plain_arrays,

@@ -40,8 +40,8 @@ def select(
     """One choice for each dichotomy, wherever the work is done; without a criterion the first kernel and C as given.
 
     The kernels compete, each from the parameters it has; one that cannot be evaluated is noted and passed over. Where
-    none can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each kernel, or
-    fixed; a criterion that does not depend on C gets Joachims' value in the place of a search. Dichotomies over the
+    none can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each
+    kernel, or fixed; a criterion that does not depend on C gets Joachims' value in the place of a search. Dichotomies over the
     same rows share one choice where the configuration says so, and then one factorisation trains them all.
     `importance` (n, n_dichotomies) leaves out the examples where it is 0.
 

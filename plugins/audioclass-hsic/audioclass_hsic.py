@@ -1,11 +1,9 @@
 """Hilbert-Schmidt independence criterion (Gretton et al. 2005): y'HKHy / (n − 1)², H = I − 11'/n."""
 
-from dataclasses import dataclass
-
-from audioclass import hookimpl
+from audioclass import component, hookimpl
 
 
-@dataclass(frozen=True)
+@component
 class HSIC:
     """How much the kernel knows of the sides: 0 where they are independent of it."""
 

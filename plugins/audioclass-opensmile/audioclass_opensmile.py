@@ -43,7 +43,7 @@ class Functionals:
         return vector
 
 
-@dataclass(frozen=True)
+@component
 class EGemaps(Functionals):
     """88 functionals of pitch, loudness, spectrum and voice quality, chosen by voice researchers."""
 

@@ -183,7 +183,11 @@ def test_help_names_the_formats_without_probabilities(capsys):
     assert run(["classify", "--help"]) == 0
     (said,) = re.findall(r"leave them out:\s([\w\s,]+?)\.", capsys.readouterr().out)
     manager = plugin_manager(installed=False)
-    silent = [o.name for o in manager.offers("format") if not manager.load("format", o.name).carries_probabilities]
+    silent = [
+        entry.name
+        for entry in manager.entries("format")
+        if not manager.load("format", entry.name).carries_probabilities
+    ]
     assert re.findall(r"\b(?!and\b)\w+", said) == sorted(silent)
 
 

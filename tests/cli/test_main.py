@@ -65,7 +65,7 @@ def test_help_shows_examples_and_exit_codes(capsys):
 def test_a_closed_pipe_is_no_error():
     command = f"{sys.executable} -m audioclass plugins --json | head -c 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "{", "")
 
 
 def test_a_terminal_without_our_letters_still_gets_the_rest():

@@ -31,7 +31,7 @@ def test_the_list_in_a_pipe_has_a_line_for_each_piece(result):
 
 def test_the_list_for_programs_states_parameters(result):
     _, out, _ = result("plugins", "--kind", "kernel", "--json")
-    [gaussian] = [offer for offer in json.loads(out) if offer["name"] == "gaussian"]
+    [gaussian] = [entry for entry in json.loads(out)["components"] if entry["name"] == "gaussian"]
     assert gaussian["parameters"][0]["search"] == [0.1, 20.0]
 
 
@@ -72,7 +72,7 @@ def test_check_takes_the_name_of_a_distribution(result):
         (["check", "gausian"], "unknown component or distribution 'gausian'; did you mean 'gaussian'?"),
         (["check", "gaussian", "--kind", "x"], "unknown kind 'x'"),
         (["check", "./nothing"], "nothing: neither a module nor a folder with a pyproject.toml"),
-        (["new", "x y", "--kind", "kernel"], "name 'x y' must be lower-case"),
+        (["new", "x y", "--kind", "kernel"], "name 'x y' must be letters and digits"),
         (["manifest", "nothing"], "nothing: neither a module nor a folder"),
     ],
 )
@@ -100,7 +100,7 @@ def written(result, tmp_path, monkeypatch):
 
 def test_check_of_a_folder_prints_what_does_not_hold(result, written):
     folder = written("checked-one")
-    module = folder / "audioclass_checked_one.py"
+    module = folder / "audioclass_checked_one" / "__init__.py"
     module.write_text(module.read_text(encoding="utf-8").replace("1 / (1 +", "-1 / (1 +"), encoding="utf-8")
     code, out, _ = result("plugins", "check", str(folder))
     assert code == 1
@@ -109,15 +109,15 @@ def test_check_of_a_folder_prints_what_does_not_hold(result, written):
 
 
 def test_check_of_a_module_needs_no_distribution(result, written):
-    folder = written("checked-two")
-    code, out, _ = result("plugins", "check", str(folder / "audioclass_checked_two.py"))
+    module = written("checked-two") / "audioclass_checked_two" / "__init__.py"
+    code, out, _ = result("plugins", "check", str(module.rename(module.with_name("alone.py"))))
     assert code == 0
     assert "kernel checked_two" in out
 
 
 def test_check_of_a_folder_that_does_not_load_says_why(result, written):
     folder = written("checked-three")
-    (folder / "audioclass_checked_three.py").write_text("raise RuntimeError('boom')")
+    (folder / "audioclass_checked_three" / "__init__.py").write_text("raise RuntimeError('boom')")
     code, out, err = result("plugins", "check", str(folder))
     assert (code, out) == (1, "")
     assert err.endswith("checked-three: import: RuntimeError: boom\n")
@@ -125,8 +125,8 @@ def test_check_of_a_folder_that_does_not_load_says_why(result, written):
 
 def test_check_notices_a_manifest_that_is_out_of_date(result, written):
     folder = written("checked-four")
-    text = (folder / MANIFEST).read_text()
-    (folder / MANIFEST).write_text(text.replace('"checked_four"', '"other"', 1))
+    manifest = folder / "audioclass_checked_four" / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"checked_four"', '"other"', 1))
     code, _, err = result("plugins", "check", str(folder))
     assert code == 1
     assert "`audioclass plugins manifest` writes it anew" in err
@@ -134,10 +134,47 @@ def test_check_notices_a_manifest_that_is_out_of_date(result, written):
 
 def test_manifest_is_written_anew(result, written):
     folder = written("checked-five")
-    good = (folder / MANIFEST).read_text()
-    (folder / MANIFEST).write_text("schema = ")
-    assert result("plugins", "manifest", str(folder))[:2] == (0, f"{folder / MANIFEST}\n")
-    assert (folder / MANIFEST).read_text() == good
+    manifest = folder / "audioclass_checked_five" / MANIFEST
+    good = manifest.read_text()
+    for edit in (lambda: manifest.write_text("schema = "), manifest.unlink):
+        edit()
+        assert result("plugins", "manifest", str(folder))[:2] == (0, f"{manifest}\n")
+        assert manifest.read_text() == good
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "difference"),
+    [
+        (
+            "checked-six",
+            "sigma",
+            "width",
+            "type of parameter 'sigma' is 'float' in the manifest and missing in the class",
+        ),
+        ("checked-seven", "(0.1, 20.0)", "(0.1, 30.0)", "search of parameter 'sigma' is (0.1, 20.0) in the manifest"),
+        ("checked-eight", "Similarity that", "A likeness that", "summary is 'Similarity that"),
+    ],
+)
+def test_check_notices_a_manifest_that_differs_in_anything(result, written, name, old, new, difference):
+    module = written(name) / f"audioclass_{name.replace('-', '_')}" / "__init__.py"
+    module.write_text(module.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    code, out, err = result("plugins", "check", str(module.parents[1]))
+    assert (code, out) == (1, "")
+    assert difference in err
+    assert err.endswith("; `audioclass plugins manifest` writes it anew\n")
+
+
+def test_check_of_a_folder_for_another_version_says_so(result, written):
+    folder = written("checked-nine")
+    project = folder / "pyproject.toml"
+    project.write_text(project.read_text().replace("audioclass>=0.1,<0.2", "audioclass>=9"))
+    code, _, err = result("plugins", "check", str(folder))
+    assert code == 1
+    assert "requirements: needs audioclass>=9, this is audioclass 0.1.0" in err
+
+
+def test_kinds_are_listed_in_the_help(result):
+    assert "kernel, trainer, calibrator" in " ".join(result("plugins", "new", "--help")[1].split())
 
 
 def test_doctor_finds_nothing_where_all_is_well(result):

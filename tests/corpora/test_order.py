@@ -41,4 +41,4 @@ def test_entries_do_not_depend_on_the_file_system(manager, tmp_path, monkeypatch
 
 
 def test_every_reader_is_tested(manager):
-    assert tuple(offer.name for offer in manager.offers("corpus_reader")) == READERS
+    assert tuple(entry.name for entry in manager.entries("corpus_reader")) == READERS

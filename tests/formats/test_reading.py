@@ -21,7 +21,7 @@ from audioclass.formats.textgrid import TextGrid
 from audioclass.plugins.manager import plugin_manager
 
 MANAGER = plugin_manager()
-FORMATS = [MANAGER.make("format", offer.name) for offer in MANAGER.offers("format")]
+FORMATS = [MANAGER.make("format", entry.name) for entry in MANAGER.entries("format")]
 READERS = [format_ for format_ in FORMATS if isinstance(format_, ReadsLabels)]
 EVERY = pytest.mark.parametrize("format_", READERS, ids=lambda format_: format_.name)
 NAMING = [format_ for format_ in READERS if isinstance(format_, NamesRecordings)]

@@ -23,7 +23,7 @@ def break_plugins(folder, manager):
         "misspelt": lambda code: code.replace("def register_kernels", "def register_kernel"),
     }
     for name, edit in edits.items():
-        module = made[name] / f"audioclass_{name}.py"
+        module = made[name] / f"audioclass_{name}" / "__init__.py"
         module.write_text(edit(module.read_text(encoding="utf-8")), encoding="utf-8")
     return made
 
@@ -33,10 +33,8 @@ def broken(request, environment, tmp_path, manager):
     made = break_plugins(tmp_path, manager)
     for folder in made.values():
         if request.param == "without-manifest":
-            (folder / MANIFEST).unlink()
-            project = folder / "pyproject.toml"
-            project.write_text(project.read_text().partition("# Lists what is offered")[0])
-    manifest = made["taken"] / MANIFEST
+            (folder / f"audioclass_{folder.name}" / MANIFEST).unlink()
+    manifest = made["taken"] / "audioclass_taken" / MANIFEST
     if manifest.exists():
         manifest.write_text(manifest.read_text().replace('"taken"', '"gaussian"'))
     environment.install(*made.values())
@@ -74,6 +72,7 @@ def test_every_command_still_works_and_the_doctor_names_each(broken, tmp_path):
     works = {row["distribution"] for row in report["distributions"] if row["state"] == "works"}
     assert {"audioclass", "audioclass-good"} <= works
 
-    listed = {row["name"]: row["distribution"] for row in json.loads(broken.audioclass("plugins", "--json").stdout)}
+    listing = json.loads(broken.audioclass("plugins", "--json").stdout)
+    listed = {row["name"]: row["distribution"] for row in listing["components"]}
     assert listed["gaussian"] == "audioclass"
     assert listed["good"] == "audioclass-good"

@@ -19,7 +19,7 @@ def test_it_is_short():
 
 
 def test_it_is_used_by_name_once_installed(environment, tmp_path):
-    environment.install(PLUGIN)
+    environment.install(PLUGIN, PLUGIN.with_name("audioclass-lab"))
     X = np.random.default_rng(0).normal(size=(20, 2))
     lines = [f"{a},{b},{'x' if a > 0 else 'y'}" for a, b in X]
     (tmp_path / "t.csv").write_text("a,b,label\n" + "\n".join(lines) + "\n")

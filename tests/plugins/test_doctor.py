@@ -1,7 +1,26 @@
 import pytest
 
 from audioclass.plugins import doctor
+from audioclass.plugins.manager import PluginManager
+from audioclass.plugins.manifests import write_manifest
 from audioclass.plugins.sources import Source
+
+KERNEL = """
+from audioclass import component, hookimpl
+
+@component
+class Lone:
+    "Lonely."
+    name = "lone"
+    statistic = "dot"
+
+    def of(self, S):
+        return S.copy()
+
+@hookimpl
+def register_kernels():
+    return [Lone]
+"""
 
 
 @pytest.fixture
@@ -42,11 +61,24 @@ def test_what_a_plugin_prints_does_not_hide_its_reason(lone):
     assert "lone.py" in ailing.traceback
 
 
+def test_a_manifest_that_differs_from_its_class_is_named(lone, tmp_path, monkeypatch):
+    lone(KERNEL)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    manifest = write_manifest(PluginManager([Source("lone", "1.0", ("lone",))]).entries())
+    (tmp_path / "lone-1.0.dist-info" / "audioclass-plugin.toml").write_text(manifest.replace("Lonely.", "Alone."))
+    (tmp_path / "lone-1.0.dist-info" / "RECORD").write_text("lone-1.0.dist-info/audioclass-plugin.toml,,\n")
+    diagnosis = doctor.diagnose()
+    [outdated] = diagnosis.outdated
+    assert outdated.reason == "kernel lone: summary is 'Alone.' in the manifest and 'Lonely.' in the class"
+    assert "`audioclass plugins manifest` in the folder of lone" in outdated.remedy
+    assert diagnosis.manager.quarantine == []
+
+
 def test_works_are_listed_with_their_seconds():
     diagnosis = doctor.diagnose()
     assert diagnosis.manager.quarantine == []
     assert diagnosis.seconds["audioclass"] > 0
-    assert {"gaussian", "chi2"} <= {offer.name for offer in diagnosis.manager.offers()}
+    assert {"gaussian", "chi2"} <= {entry.name for entry in diagnosis.manager.entries()}
 
 
 def test_a_name_that_is_not_installed_is_named(monkeypatch):

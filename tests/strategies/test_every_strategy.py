@@ -11,7 +11,7 @@ from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Geometry
 
 MANAGER = plugin_manager(installed=False)
-EVERY = [offer.name for offer in MANAGER.offers() if offer.kind == "strategy"]
+EVERY = [entry.name for entry in MANAGER.entries() if entry.kind == "strategy"]
 WAYS = {
     **{name: {} for name in EVERY},
     **{f"hybrid_dendrogram {merge}": {"merge": merge} for merge in ("none", "height", "separability")},

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from audioclass import component, hookimpl, parameter
+from audioclass.contracts import Calibrator, Fitted
 
 
 @component
@@ -16,23 +17,23 @@ class ExampleName:
     name: ClassVar[str] = "example_name"
     penalty: float = parameter(0.1, above=0.0, scale="log", search=(1e-4, 10.0), help="keeps the slope finite")
 
-    def fit(self, scores, y, weights):
+    def fit(self, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Fitted:
         if not len(scores) or not np.isfinite(scores).all():
             raise ValueError("scores must be finite numbers, at least one")
 
-        def loss(line):
+        def loss(line: np.ndarray) -> tuple[float, np.ndarray]:
             margins = y * (line[0] * scores + line[1])
             value = weights @ np.logaddexp(0, -margins) + self.penalty * (line @ line)
             pull = -weights * y * expit(-margins)
-            return value, np.array([pull @ scores, pull.sum()]) + 2 * self.penalty * line
+            return float(value), np.array([pull @ scores, pull.sum()]) + 2 * self.penalty * line
 
         found = minimize(loss, np.zeros(2), jac=True, bounds=[(0, None), (None, None)], options={"ftol": 1e-14})
         return {"slope": float(found.x[0]), "offset": float(found.x[1])}
 
-    def probabilities(self, scores, fitted):
-        return expit(fitted["slope"] * scores + fitted["offset"])
+    def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
+        return np.asarray(expit(np.multiply(fitted["slope"], scores) + np.asarray(fitted["offset"])))
 
 
 @hookimpl
-def register_calibrators():
+def register_calibrators() -> list[type[Calibrator]]:
     return [ExampleName]

@@ -1,8 +1,10 @@
 """Contrast: the mean of y_i y_j K_ij, similarity within the two sides minus similarity between them."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from audioclass import component, hookimpl
+from audioclass.contracts import Criterion
+from audioclass.criteria.problem import SelectionProblem
 
 
 @component
@@ -10,15 +12,15 @@ class ExampleName:
     """How much more alike examples of one side are than examples of different sides."""
 
     name: ClassVar[str] = "example_name"
-    better: ClassVar[str] = "higher"
+    better: ClassVar[Literal["lower", "higher"]] = "higher"
 
-    def value(self, case):
+    def value(self, case: SelectionProblem) -> float:
         return float(case.y @ case.K @ case.y) / len(case.y) ** 2
 
-    def gradient(self, case):
+    def gradient(self, case: SelectionProblem) -> dict[str, float]:
         return {name: float(case.y @ G @ case.y) / len(case.y) ** 2 for name, G in case.gradients.items()}
 
 
 @hookimpl
-def register_criteria():
+def register_criteria() -> list[type[Criterion]]:
     return [ExampleName]

@@ -1,9 +1,10 @@
 """Start, end, probability and label of each segment, separated by tabs."""
 
-from typing import ClassVar
+from typing import IO, Any, ClassVar
 
 from audioclass import component, hookimpl
-from audioclass.data import Annotations, Segment
+from audioclass.contracts import LabelFormat
+from audioclass.data import Annotations, Result, Segment
 from audioclass.formats.texts import one_line, restored
 
 
@@ -15,14 +16,14 @@ class ExampleName:
     suffix: ClassVar[str] = ".labels.tsv"
     carries_probabilities: ClassVar[bool] = True
 
-    def write(self, result, stream):
+    def write(self, result: Result, stream: IO[Any]) -> None:
         for segment, row in zip(result.segments, result.P, strict=True):
             probability = row[result.labels.index(segment.label)] if segment.label in result.labels else 0.0
             label = one_line(segment.label)  # tabs and line ends as \t and \n, a backslash as \\
             stream.write(f"{segment.start:.6f}\t{segment.end:.6f}\t{probability:.6f}\t{label}\n")
 
     # Without `read` the format is for `classify -o` alone; with it, `train` takes its files as labels too.
-    def read(self, stream):
+    def read(self, stream: IO[Any]) -> Annotations:
         fields = [line.rstrip("\r\n").split("\t", 3) for line in stream]
         return Annotations(
             {"": [Segment(float(start), float(end), restored(label)) for start, end, _, label in fields]}
@@ -30,5 +31,5 @@ class ExampleName:
 
 
 @hookimpl
-def register_formats():
+def register_formats() -> list[type[LabelFormat]]:
     return [ExampleName]

@@ -2,7 +2,10 @@
 
 from typing import ClassVar
 
+import numpy as np
+
 from audioclass import component, hookimpl, parameter
+from audioclass.contracts import Kernel
 
 
 @component
@@ -14,13 +17,13 @@ class ExampleName:
     is_mercer: ClassVar[bool] = True
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="where it is one half")
 
-    def of(self, S):
+    def of(self, S: np.ndarray) -> np.ndarray:
         return 1 / (1 + S / self.sigma**2)
 
-    def gradients(self, S, K):
+    def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:
         return {"sigma": K**2 * S * (2 / self.sigma**3)}
 
 
 @hookimpl
-def register_kernels():
+def register_kernels() -> list[type[Kernel]]:
     return [ExampleName]

@@ -3,8 +3,11 @@
 import math
 from typing import ClassVar
 
+import numpy as np
+
 from audioclass import component, hookimpl, parameter
-from audioclass.problems import Found, Trial
+from audioclass.contracts import Search
+from audioclass.problems import Found, Objective, Space, Trial
 
 
 @component
@@ -15,7 +18,7 @@ class ExampleName:
     needs_gradient: ClassVar[bool] = False
     points: int = parameter(60, low=1, high=100000, help="how many points are tried")
 
-    def search(self, space, objective, rng):
+    def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
         points = [{axis.name: axis.at(rng.random()) for axis in space} for _ in range(self.points)]
         trace = tuple(Trial(point, objective.value(point)) for point in points)
         judged = [trial for trial in trace if not math.isnan(trial.value)]
@@ -26,5 +29,5 @@ class ExampleName:
 
 
 @hookimpl
-def register_searches():
+def register_searches() -> list[type[Search]]:
     return [ExampleName]

@@ -6,6 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
+from audioclass.contracts import Smoother
+from audioclass.data import Posteriors
 
 
 @component
@@ -16,10 +18,10 @@ class ExampleName:
     reach: int = parameter(1, low=0, high=1000, help="windows on either side")
 
     @property
-    def look_ahead(self):
+    def look_ahead(self) -> int:
         return self.reach
 
-    def smooth(self, posteriors):
+    def smooth(self, posteriors: Posteriors) -> Posteriors:
         n = len(posteriors.P)
         sums = np.vstack([np.zeros((1, len(posteriors.labels))), np.cumsum(posteriors.P, axis=0)])
         first = np.maximum(np.arange(n) - self.reach, 0)
@@ -28,5 +30,5 @@ class ExampleName:
 
 
 @hookimpl
-def register_smoothers():
+def register_smoothers() -> list[type[Smoother]]:
     return [ExampleName]

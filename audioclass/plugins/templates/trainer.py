@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from audioclass import component, hookimpl
-from audioclass.problems import Machine
+from audioclass.contracts import Trainer, Wants
+from audioclass.problems import Machine, Task
 
 
 @component
@@ -13,9 +14,9 @@ class ExampleName:
     """Compares distances to the two weighted centres in kernel space; nothing to solve."""
 
     name: ClassVar[str] = "example_name"
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
 
-    def fit(self, task):
+    def fit(self, task: Task) -> Machine:
         centres = [np.where(task.y == side, task.weights, 0.0) for side in (1, -1)]
         positive, negative = (centre / centre.sum() for centre in centres)
         intercept = (negative @ task.K @ negative - positive @ task.K @ positive) / 2
@@ -23,5 +24,5 @@ class ExampleName:
 
 
 @hookimpl
-def register_trainers():
+def register_trainers() -> list[type[Trainer]]:
     return [ExampleName]

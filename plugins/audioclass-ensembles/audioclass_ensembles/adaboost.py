@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
-from audioclass.contracts import Trainer
+from audioclass.contracts import Trainer, Wants
 from audioclass.problems import FeatureMachine, Task
 from audioclass_ensembles.labelled import Dataset
 from audioclass_ensembles.rounds import TINY, Round, boost
@@ -25,7 +25,7 @@ class AdaBoost:
     """Stumps that each attend to what those before them got wrong; where none is left, the majority decides."""
 
     name: ClassVar[str] = "adaboost"
-    wants: ClassVar[str] = "features"
+    wants: ClassVar[Wants] = "features"
 
     n_rounds: int = parameter(200, low=1, high=100_000, help="how many stumps at most")
 

@@ -95,7 +95,7 @@ class RandomThresholds(Forest):
         return ExtraTreeClassifier(**settings)
 
 
-@dataclass(frozen=True)
+@component
 class RandomForest(DichotomiesOutOfBag, OfDichotomies, Forest):
     """Trees on bags of examples, the best split among a few random features at each node."""
 

@@ -47,7 +47,7 @@ class Boosting:
         return np.hstack([np.zeros_like(raw), raw]) if raw.shape[1] == 1 else raw
 
 
-@dataclass(frozen=True)
+@component
 class GradientBoosting(OfDichotomies, Boosting):
     """Shallow trees added one by one, each a step down the log-loss; scores are log-odds."""
 

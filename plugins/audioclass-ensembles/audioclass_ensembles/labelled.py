@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from audioclass.contracts import Fitted
+from audioclass.contracts import Fitted, Wants
 from audioclass.problems import FeatureMachine, LabelTask, Task
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
 
@@ -65,7 +65,7 @@ def smoothed_log(shares: np.ndarray, n_voters: float) -> np.ndarray:
 class OfDichotomies:
     """A method as a binary trainer: the score of +1 less that of -1."""
 
-    wants: ClassVar[str] = "features"
+    wants: ClassVar[Wants] = "features"
 
     def fit(self: Method, task: Task) -> FeatureMachine:
         """Both sides as two labels."""
@@ -79,7 +79,7 @@ class OfDichotomies:
 class OfAllLabels:
     """A method as a direct strategy: the softmax of its scores at one fitted temperature."""
 
-    wants: ClassVar[str] = "features"
+    wants: ClassVar[Wants] = "features"
 
     def fit(self: Method, task: LabelTask) -> FeatureMachine:
         """All labels at once."""

@@ -70,7 +70,7 @@ class Neighbours:
             return np.where(same.any(axis=1, keepdims=True), same, 1 / np.sqrt(squared))
 
 
-@dataclass(frozen=True)
+@component
 class NearestNeighbours(DichotomiesOutOfBag, OfDichotomies, Neighbours):
     """Votes of the k examples that lie nearest; nothing is fitted, and the model holds every example."""
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
-from audioclass.contracts import Fitted
+from audioclass.contracts import Fitted, Wants
 from audioclass.problems import LabelTask, Machine
 from audioclass_msvm.posteriors import WAYS, apply_posteriors, fit_posteriors
 from audioclass_msvm.solver import Problem, Slack, Solution, solve
@@ -23,7 +23,7 @@ from audioclass_msvm.solver import Problem, Slack, Solution, solve
 class _DirectMachine:
     """What the three share: their parameters, and the way from a task to a machine and from scores to posteriors."""
 
-    wants: ClassVar[str] = "gram"
+    wants: ClassVar[Wants] = "gram"
     slack: ClassVar[Slack] = "sum"
 
     bias: bool = parameter(True, help="whether a constant is added to each label's score")
@@ -65,7 +65,7 @@ class _DirectMachine:
         return 1.0
 
 
-@dataclass(frozen=True)
+@component
 class WestonWatkins(_DirectMachine):
     """All labels at once; an example pays for every label that comes too near."""
 

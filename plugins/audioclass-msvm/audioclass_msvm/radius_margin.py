@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class MulticlassRadiusMargin:
     """
 
     name: ClassVar[str] = "multiclass_radius_margin"
-    better: ClassVar[str] = "lower"
+    better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     squared_slacks: bool = parameter(True, help="judge K + I/C instead of K")
 

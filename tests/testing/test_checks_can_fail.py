@@ -1,4 +1,4 @@
-"""A check that cannot fail is no check: components that are broken on purpose, and the law that notices each."""
+"""A check that cannot fail is no check: components that are broken on purpose, and the check that notices each."""
 
 import itertools
 from dataclasses import dataclass, replace
@@ -8,13 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+import typer
 
 from audioclass import testing
 from audioclass.data import Annotations, Clip, Corpus, Posteriors, Segment
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, FeatureMachine, Found, Machine, Plan, Trial
-from audioclass.testing.checks import COMMON, judge
+from audioclass.testing.checks import COMMON, require_checks, run_checks
 
 COUNT = itertools.count()
 
@@ -26,6 +27,25 @@ def template(kind):
 def broken(kind, **members):
     """The working component of the template with some members replaced by wrong ones."""
     return type("Broken", (template(kind),), {"__doc__": "Broken on purpose.", **members})()
+
+
+def failed(component, checks):
+    """The sentences of the checks that a component fails."""
+    return " ".join(result.sentence for result in run_checks(component, checks) if result.outcome == "failed")
+
+
+def app_of(function, **settings):
+    app = typer.Typer()
+    app.command(**settings)(function)
+    return app
+
+
+def has_a_silent_option(depth: int = 1) -> None:
+    """Do something."""
+
+
+def takes_anything(words: list[str]) -> None:
+    """Do something."""
 
 
 def add_one_in_place(array):
@@ -186,8 +206,15 @@ BROKEN = {
         "all alike": {"pool": lambda self, windows, rate: np.where(windows.std(axis=1) == 0, np.nan, 1.0)},
         "does not change": {"pool": lambda self, windows, rate: add_one_in_place(windows).mean(axis=1)},
     },
+    "command": {
+        "gives a Typer application": {"app": lambda self: print},
+        "`--help` works": {"app": lambda self: app_of(has_a_silent_option, context_settings={"help_option_names": []})},
+        "has a sentence of help": {"app": lambda self: app_of(lambda: None)},
+        "Each option has": {"app": lambda self: app_of(has_a_silent_option)},
+        "exit code 2": {"app": lambda self: app_of(takes_anything, context_settings={"ignore_unknown_options": True})},
+    },
 }  # fmt: skip
-CASES = [(kind, law, members) for kind, laws in BROKEN.items() for law, members in laws.items()]
+CASES = [(kind, check, members) for kind, checks in BROKEN.items() for check, members in checks.items()]
 
 
 def negated(machine):
@@ -199,20 +226,20 @@ def jittered(machine):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("kind", "law", "members"), CASES, ids=[f"{kind}-{law}" for kind, law, _ in CASES])
-def test_a_broken_piece_is_noticed(kind, law, members):
+@pytest.mark.parametrize(("kind", "check", "members"), CASES, ids=[f"{kind}-{check}" for kind, check, _ in CASES])
+def test_a_broken_component_is_noticed(kind, check, members):
     component = broken(kind, **members)
-    assert law in " ".join(verdict.sentence for verdict in testing.run_checks(kind, component) if verdict.broken)
-    with pytest.raises(AssertionError, match="Broken breaks"):
+    assert check in failed(component, testing.CHECKS[kind])
+    with pytest.raises(AssertionError, match=r"Broken fails \d+ of \d+ checks"):
         getattr(testing, f"check_{kind}")(component)
 
 
-def test_every_kind_has_pieces_that_break_it():
+def test_every_kind_has_components_that_break_it():
     assert set(BROKEN) == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_working_piece_keeps_every_law(kind):
+def test_the_working_component_passes_every_check(kind):
     getattr(testing, f"check_{kind}")(template(kind)())
 
 
@@ -242,7 +269,7 @@ class Thawed:
 
 
 @pytest.mark.parametrize(
-    ("component", "law"),
+    ("component", "check"),
     [
         (Careless(), "Its docstring says"),
         (Careless(), "outside its stated range"),
@@ -250,5 +277,17 @@ class Thawed:
         (Thawed(), "It is frozen"),
     ],
 )
-def test_laws_of_every_kind_can_be_broken(component, law):
-    assert law in " ".join(verdict.sentence for verdict in judge(component, COMMON) if verdict.broken)
+def test_checks_of_every_kind_can_fail(component, check):
+    assert check in failed(component, COMMON)
+
+
+def test_a_check_of_an_ability_that_is_missing_does_not_apply():
+    trainer = template("trainer")()
+    results = {result.sentence: result for result in run_checks(trainer, testing.CHECKS["trainer"])}
+    [skipped] = {result for sentence, result in results.items() if sentence.startswith("Scores out of the bag")}
+    assert (skipped.outcome, skipped.reason) == ("does not apply", "it has no fit_out_of_bag(task, groups)")
+
+
+def test_a_failed_contract_names_how_many_checks_fail():
+    with pytest.raises(testing.CheckFailed, match=r"Careless fails 2 of 4 checks:\n- Its docstring says"):
+        require_checks(Careless(), COMMON)

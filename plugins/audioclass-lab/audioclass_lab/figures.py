@@ -1,4 +1,4 @@
-"""Figures of the experiments, drawn with matplotlib, which is an extra: pip install 'audioclass[figures]'."""
+"""Figures of the experiments, drawn with matplotlib."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from audioclass.errors import UsageError
-from audioclass.laboratory.surfaces import Surface
 from audioclass.storage import beside
+from audioclass_lab.surfaces import Surface
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -23,7 +23,6 @@ def check_figure(path: Path | None) -> None:
         raise UsageError(f"{path}: unknown format {path.suffix!r}; known: {', '.join(FORMATS)}")
     if not path.parent.is_dir():
         raise UsageError(f"{path.parent}: not a folder")
-    _figure(1, 1)
 
 
 def draw_error_factors(path: Path, rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> None:
@@ -81,11 +80,9 @@ def draw_surfaces(path: Path, X: np.ndarray, y: np.ndarray, surfaces: Sequence[S
 
 
 def _figure(n_rows: int, n_columns: int) -> tuple[Any, Any]:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise UsageError("figures need matplotlib: pip install 'audioclass[figures]'") from error
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # slow to import, and only figures need it
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(4.5 * n_columns, 3.6 * n_rows), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from audioclass.cli import run
-from audioclass.laboratory import figures
 
 
 @pytest.fixture
@@ -48,7 +47,7 @@ def test_what_was_computed_is_not_computed_again(table, tmp_path, monkeypatch, c
     arguments = ["lab", "sweep-sigma", str(table), *SIGMAS, "--json"]
     assert run(arguments) == 0
     first = capsys.readouterr().out
-    monkeypatch.setattr("audioclass.laboratory.sweeps._judged", None)
+    monkeypatch.setattr("audioclass_lab.sweeps._judged", None)
     assert run(arguments) == 0
     assert capsys.readouterr().out == first
     assert (tmp_path / "cache" / "audioclass" / "lab" / "sweep-sigma.jsonl").exists()
@@ -98,10 +97,3 @@ def test_an_unknown_set_is_wrong_use(tmp_path, capsys):
     assert run(["lab", "surfaces", "--set", "chess"]) == 2
     assert capsys.readouterr().err.startswith("unknown set 'chess'")
     assert run(["lab", "surfaces", "--sigma", "0"]) == 2
-
-
-def test_without_matplotlib_the_extra_is_named(table, capsys, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    assert run(["lab", "sweep-sigma", str(table), "--figure", "out.png"]) == 2
-    assert capsys.readouterr().err == "figures need matplotlib: pip install 'audioclass[figures]'\n"
-    assert figures.FORMATS == (".png", ".svg", ".pdf")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
-from audioclass.laboratory.ledger import Ledger
+from audioclass.run import Progress
 from audioclass.trainers.svm import SVM
+from audioclass_lab.ledger import Ledger
 
 RESOLUTION = 80
 
@@ -56,16 +58,16 @@ def surfaces(
     sigmas: Sequence[float],
     Cs: Sequence[float],
     ledger: Ledger,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> list[Surface]:
     """One for each sigma and C."""
-    found = []
+    drawn = []
     for sigma in map(float, sigmas):
         for C in map(float, Cs):
             point = {"surface": [X.tolist(), y.tolist()], "sigma": sigma, "C": C}
-            found.append(_surface(sigma, C, ledger.once(point, lambda s=sigma, C=C: _computed(X, y, s, C))))
-            progress(f"sigma = {sigma:g}, C = {C:g}")
-    return found
+            drawn.append(_surface(sigma, C, ledger.once(point, partial(_computed, X, y, sigma, C))))
+            progress("surfaces", len(drawn), len(sigmas) * len(Cs))
+    return drawn
 
 
 def _computed(X: np.ndarray, y: np.ndarray, sigma: float, C: float) -> dict[str, Any]:

@@ -3,9 +3,9 @@ import zipfile
 
 import numpy as np
 import pytest
+from audioclass_lab.tables import read_table
 
 from audioclass.errors import UsageError
-from audioclass.laboratory.tables import read_table
 
 CSV = "a,b,class\n1,2,x\n3,,y\n5,6,x\n"
 

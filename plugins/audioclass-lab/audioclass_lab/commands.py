@@ -6,18 +6,18 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Json, grouped
 from audioclass.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
-    from audioclass.laboratory.ledger import Ledger
-    from audioclass.laboratory.sweeps import Sides
+    from audioclass_lab.ledger import Ledger
+    from audioclass_lab.sweeps import Sides
 
 CRITERIA = (
     "exact_leave_one_out", "k_fold_error", "xi_alpha", "support_vectors", "radius_margin", "alignment", "alignment_c",
@@ -45,27 +45,43 @@ app = typer.Typer(
 )
 
 
+Table = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE", help="A CSV with a header, or an .npz of `audioclass extract`.", show_default=False
+    ),
+]
+Label = Annotated[str | None, typer.Option("--label", help="Column of the labels; `label` or the last one.")]
+Group = Annotated[str | None, typer.Option("--group", help="Column of what must stay together in folds.")]
+Labels = Annotated[
+    Path | None, typer.Option("--labels", help="CSV of file, label and group, for features without labels.")
+]
+Positive = Annotated[str | None, typer.Option("--positive", help="The label on one side.")]
+Negative = Annotated[str | None, typer.Option("--negative", help="The other side; all other labels by default.")]
+Normalisation = Annotated[str, typer.Option("--normalisation", help="standard, rank or none.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here: .csv or .json.")]
+Figure = Annotated[Path | None, typer.Option("--figure", help="Draw it: .png, .svg or .pdf.")]
+Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
+Points = Annotated[int, typer.Option("--points", min=2, help="How many values are tried.")]
+
+
 @dataclass(frozen=True)
 class Data:
     """Where the examples are and which two sides of them are told apart."""
 
-    path: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="A CSV with a header, or an .npz of `audioclass extract`.")
-    ]
-    label: Annotated[str | None, typer.Option("--label", help="Column of the labels; `label` or the last one.")] = None
-    group: Annotated[str | None, typer.Option("--group", help="Column of what must stay together in folds.")] = None
-    labels: Annotated[
-        Path | None, typer.Option("--labels", help="CSV of file, label and group, for features without labels.")
-    ] = None
-    positive: Annotated[str | None, typer.Option("--positive", help="The label on one side.")] = None
-    negative: Annotated[str | None, typer.Option("--negative", help="The other side; all the rest by default.")] = None
-    normalisation: Annotated[str, typer.Option("--normalisation", help="standard, rank or none.")] = "standard"
+    path: Path
+    label: str | None
+    group: str | None
+    labels: Path | None
+    positive: str | None
+    negative: str | None
+    normalisation: str
 
     def sides(self) -> Sides:
         """The two sides, prepared."""
         from audioclass.classifier.preprocessing import NORMALISATIONS
-        from audioclass.laboratory.sweeps import Sides
-        from audioclass.laboratory.tables import read_table
+        from audioclass_lab.sweeps import Sides
+        from audioclass_lab.tables import read_table
 
         if self.normalisation not in NORMALISATIONS:
             raise unknown_name("normalisation", self.normalisation, NORMALISATIONS)
@@ -79,13 +95,13 @@ class Data:
 class Outputs:
     """Where results go. What was computed is kept in a ledger beside them."""
 
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here: .csv or .json.")] = None
-    figure: Annotated[Path | None, typer.Option("--figure", help="Draw it: .png, .svg or .pdf (matplotlib).")] = None
-    json: Json = False
+    output: Path | None
+    figure: Path | None
+    json: bool
 
     def check(self) -> None:
         """Refuse what cannot be written before any work is done."""
-        from audioclass.laboratory.figures import check_figure
+        from audioclass_lab.figures import check_figure
 
         if self.output is not None:
             if self.output.suffix.lower() not in (".csv", ".json"):
@@ -95,8 +111,8 @@ class Outputs:
 
     def ledger(self, name: str) -> Ledger:
         """Beside the output or the figure, else in the user's cache."""
-        from audioclass.engine import user_cache
-        from audioclass.laboratory.ledger import Ledger
+        from audioclass.engine.runs import user_cache
+        from audioclass_lab.ledger import Ledger
 
         place = self.output or self.figure
         folder = user_cache() / "lab"
@@ -116,25 +132,34 @@ class Outputs:
 
 
 @app.command("sweep-c", epilog=SWEEP_C)
-@grouped
 def sweep_c(
-    data: Data,
-    outputs: Outputs,
+    path: Table,
+    label: Label = None,
+    group: Group = None,
+    labels: Labels = None,
+    positive: Positive = None,
+    negative: Negative = None,
+    normalisation: Normalisation = "standard",
+    output: Output = None,
+    figure: Figure = None,
+    json: Json = False,
     sigma: Annotated[float, typer.Option("--sigma", help="Of the gaussian kernel.")] = 1.0,
     low: Annotated[float, typer.Option("--from", help="Smallest C.")] = 1e-6,
     high: Annotated[float, typer.Option("--to", help="Largest C.")] = 1e6,
-    points: Annotated[int, typer.Option("--points", min=2, help="How many values of C.")] = 25,
+    points: Points = 25,
 ) -> None:
     """Errors, support vectors and time of a machine over C, with Joachims' value marked."""
     from audioclass.kernels.gaussian import Gaussian
-    from audioclass.laboratory.figures import draw_error_factors
-    from audioclass.laboratory.sweeps import sweep_error_factor
+    from audioclass_lab.figures import draw_error_factors
+    from audioclass_lab.sweeps import sweep_error_factor
 
+    outputs = Outputs(output, figure, json)
     outputs.check()
+    data = Data(path, label, group, labels, positive, negative, normalisation)
     values = _log_grid("C", low, high, points)
     kernel, sides = Gaussian(sigma), data.sides()
-    with screen.progress(points + 1) as show:
-        rows, summary = sweep_error_factor(sides, kernel, values, outputs.ledger("sweep-c"), show.advance)
+    with screen.progress() as progress:
+        rows, summary = sweep_error_factor(sides, kernel, values, outputs.ledger("sweep-c"), progress)
     if outputs.figure is not None:
         draw_error_factors(outputs.figure, rows, summary)
     outputs.show(rows, {"rows": rows, "summary": summary})
@@ -142,10 +167,17 @@ def sweep_c(
 
 
 @app.command("sweep-sigma", epilog=SWEEP_SIGMA)
-@grouped
 def sweep_sigma(
-    data: Data,
-    outputs: Outputs,
+    path: Table,
+    label: Label = None,
+    group: Group = None,
+    labels: Labels = None,
+    positive: Positive = None,
+    negative: Negative = None,
+    normalisation: Normalisation = "standard",
+    output: Output = None,
+    figure: Figure = None,
+    json: Json = False,
     kernel: Annotated[str, typer.Option("--kernel", help="Any kernel that has a sigma.")] = "gaussian",
     criterion: Annotated[
         list[str] | None, typer.Option("--criterion", help="One of those to compare; again for more.")
@@ -153,32 +185,35 @@ def sweep_sigma(
     error_factor: Annotated[str, typer.Option("--C", "-C", help="A number, or joachims.")] = "1",
     low: Annotated[float, typer.Option("--from", help="Smallest sigma.")] = 0.1,
     high: Annotated[float, typer.Option("--to", help="Largest sigma.")] = 20.0,
-    points: Annotated[int, typer.Option("--points", min=2, help="How many values of sigma.")] = 25,
+    points: Points = 25,
 ) -> None:
     """What each criterion says over sigma, which sigma it chooses, and the exact leave-one-out error there."""
-    from audioclass.laboratory import sweeps
-    from audioclass.laboratory.figures import draw_sigmas
     from audioclass.plugins.manager import plugin_manager
+    from audioclass_lab import sweeps
+    from audioclass_lab.figures import draw_sigmas
 
+    outputs = Outputs(output, figure, json)
     outputs.check()
+    data = Data(path, label, group, labels, positive, negative, normalisation)
     manager = plugin_manager()
     criteria = [manager.make("criterion", name) for name in dict.fromkeys(criterion or CRITERIA)]
-    made = manager.make("kernel", kernel)
-    if not hasattr(made, "sigma"):
+    swept = manager.make("kernel", kernel)
+    if not hasattr(swept, "sigma"):
         raise UsageError(f"kernel {kernel!r} has no sigma to sweep")
     values, C = _log_grid("sigma", low, high, points), _error_factor(error_factor)
     sides = data.sides()
-    with screen.progress((points + 1) * len(criteria)) as show:
-        found = sweeps.sweep_sigma(sides, made, values, criteria, C, outputs.ledger("sweep-sigma"), show.advance)
+    with screen.progress() as progress:
+        sweep = sweeps.sweep_sigma(sides, swept, values, criteria, C, outputs.ledger("sweep-sigma"), progress)
     if outputs.figure is not None:
-        draw_sigmas(outputs.figure, found.rows, found.chosen, {one.name: one.better for one in criteria})
-    outputs.show(found.chosen, {"rows": found.rows, "chosen": found.chosen})
+        draw_sigmas(outputs.figure, sweep.rows, sweep.chosen, {one.name: one.better for one in criteria})
+    outputs.show(sweep.chosen, {"rows": sweep.rows, "chosen": sweep.chosen})
 
 
 @app.command(epilog=screen.examples("audioclass lab surfaces --set curve --sigma 0.1 --sigma 1 --C 2 --figure c.png"))
-@grouped
 def surfaces(
-    outputs: Outputs,
+    output: Output = None,
+    figure: Figure = None,
+    json: Json = False,
     name: Annotated[str, typer.Option("--set", help="checkerboard or curve.")] = "checkerboard",
     examples: Annotated[int, typer.Option("--examples", min=4, help="How many.")] = 100,
     sigma: Annotated[list[float] | None, typer.Option("--sigma", help="Again for more.")] = None,
@@ -188,21 +223,22 @@ def surfaces(
     """Decision surfaces of two made-up sets for several sigma and C."""
     import numpy as np
 
-    from audioclass.laboratory import surfaces as made
-    from audioclass.laboratory.figures import draw_surfaces
+    from audioclass_lab import surfaces as shapes
+    from audioclass_lab.figures import draw_surfaces
 
+    outputs = Outputs(output, figure, json)
     outputs.check()
-    if name not in made.SETS:
-        raise unknown_name("set", name, made.SETS)
+    if name not in shapes.SETS:
+        raise unknown_name("set", name, shapes.SETS)
     sigmas, Cs = sigma or [0.05, 0.2, 1.0], error_factor or [1.0, 10.0, 1000.0]
     for value in [*sigmas, *Cs]:
         _positive("sigma and C", value)
-    X, y = made.SETS[name](examples, np.random.default_rng(seed))
-    with screen.progress(len(sigmas) * len(Cs)) as show:
-        found = made.surfaces(X, y, sigmas, Cs, outputs.ledger("surfaces"), show.advance)
+    X, y = shapes.SETS[name](examples, np.random.default_rng(seed))
+    with screen.progress() as progress:
+        drawn = shapes.surfaces(X, y, sigmas, Cs, outputs.ledger("surfaces"), progress)
     if outputs.figure is not None:
-        draw_surfaces(outputs.figure, X, y, found)
-    rows = [{key: value for key, value in vars(surface).items() if key != "scores"} for surface in found]
+        draw_surfaces(outputs.figure, X, y, drawn)
+    rows = [{key: value for key, value in vars(surface).items() if key != "scores"} for surface in drawn]
     outputs.show(rows, {"set": name, "rows": rows})
 
 
@@ -213,7 +249,7 @@ def _log_grid(name: str, low: float, high: float, points: int) -> list[float]:
     _positive(name, high)
     if not low < high:
         raise UsageError(f"{name}: from {low:g} must be below to {high:g}")
-    return np.geomspace(low, high, points).tolist()
+    return [float(value) for value in np.geomspace(low, high, points)]
 
 
 def _positive(name: str, value: float) -> None:
@@ -240,9 +276,7 @@ def _shown(value: Any) -> str:
 
 
 def _as_json(everything: Any) -> str:
-    import json
-
-    return json.dumps(everything, ensure_ascii=False, indent=2) + "\n"
+    return dumps(everything, ensure_ascii=False, indent=2) + "\n"
 
 
 def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:

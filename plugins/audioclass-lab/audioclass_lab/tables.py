@@ -92,7 +92,7 @@ def _of_csv(path: Path, label: str | None, group: str | None, labels: Path | Non
         label = label or ("label" if "label" in header else header[-1])
         names = _column(columns, label, path)
         groups = _column(columns, group, path) if group else list(map(str, range(len(lines))))
-        used = {label, group, *KEYS}
+        used = {label, *([group] if group else []), *KEYS}
     kept = [i for i, name in enumerate(header) if name not in used]
     if not kept:
         raise UsageError(f"{path}: no column of features besides {', '.join(header)}")

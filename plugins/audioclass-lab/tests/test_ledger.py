@@ -1,7 +1,7 @@
 import pytest
+from audioclass_lab.ledger import Ledger
 
 from audioclass.errors import UsageError
-from audioclass.laboratory.ledger import Ledger
 
 
 def test_a_point_is_computed_once(tmp_path):
@@ -41,7 +41,7 @@ def test_without_a_path_results_last_for_the_run():
 
 def test_places_that_cannot_be_used_are_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be written"):
+    with pytest.raises(UsageError, match="cannot be read: Not a directory"):
         Ledger(tmp_path / "file" / "l.jsonl").once({}, dict)
     with pytest.raises(UsageError, match="cannot be read"):
         Ledger(tmp_path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,14 @@ import numpy as np
 from audioclass.contracts import Criterion, Kernel
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.statistics import gram_and_gradients
-from audioclass.laboratory.ledger import Ledger
-from audioclass.parameters import parameter_values
+from audioclass.parameters import make, parameter_values
+from audioclass.run import Progress
 from audioclass.trainers.l2_svm import L2SVM
 from audioclass.trainers.svm import SVM
 from audioclass.training.folds import fold_count, grouped_folds
 from audioclass.training.objective import joachims_error_factor
+from audioclass_lab.ledger import Ledger
 
-Progress = Callable[[str], None]  # what was just done
 Row = dict[str, Any]
 N_FOLDS = 10
 
@@ -66,10 +67,10 @@ def sweep_error_factor(
         sides.case(kernel, 1.0).restricted(_one_of_each(sides.y)).machine
     )  # what the first machine loads is not its time
     rows = []
-    for C in [*Cs, joachims]:
+    for done, C in enumerate([*Cs, joachims], start=1):
         point = {"sweep": "C", "data": sides.digest, "kernel": _said(kernel), "C": float(C)}
-        rows.append({"C": float(C), **ledger.once(point, lambda C=C: _trained(sides.case(kernel, C)))})
-        progress(f"C = {C:.3g}")
+        rows.append({"C": float(C), **ledger.once(point, partial(_trained_at, sides, kernel, C))})
+        progress("values of C", done, len(Cs) + 1)
     *swept, own = rows
     slowest = max(row["seconds"] for row in rows) or 1.0
     swept = [row | {"relative_time": row["seconds"] / slowest} for row in swept]
@@ -128,21 +129,21 @@ def sweep_sigma(
     run = _Run(sides, kernel, C, ledger)
     rows = []
     seconds = dict.fromkeys([criterion.name for criterion in criteria], 0.0)
-    for sigma in map(float, sigmas):
+    for done, sigma in enumerate(map(float, sigmas), start=1):
         row: Row = {"sigma": sigma, "C": run.C_at(sigma)}
         for criterion in criteria:
-            found = run.value(criterion, sigma)
-            row[criterion.name] = found["value"]
-            seconds[criterion.name] += found["seconds"]
-            progress(f"sigma = {sigma:.3g}: {criterion.name}")
+            judged = run.value(criterion, sigma)
+            row[criterion.name] = judged["value"]
+            seconds[criterion.name] += judged["seconds"]
         rows.append(row)
+        progress("values of sigma", done, len(sigmas))
     chosen = []
     for criterion in criteria:
         best = _best(criterion, rows)
         error = None if best is None else run.leave_one_out(best)
         spent = seconds[criterion.name]
         chosen.append({"criterion": criterion.name, "seconds": spent, "sigma": best, "leave_one_out": error})
-        progress(f"{criterion.name}: leave-one-out error at its choice")
+        progress("leave-one-out errors", len(chosen), len(criteria))
     return SigmaSweep(rows, chosen)
 
 
@@ -155,23 +156,32 @@ class _Run:
 
     def C_at(self, sigma: float) -> float:  # noqa: N802
         """C is C."""
-        return joachims_error_factor(replace(self.kernel, sigma=sigma), self.sides.X) if self.C is None else self.C
+        return joachims_error_factor(self._kernel_at(sigma), self.sides.X) if self.C is None else self.C
+
+    def _kernel_at(self, sigma: float) -> Kernel:
+        kernel: Kernel = make(type(self.kernel), parameter_values(self.kernel) | {"sigma": sigma})
+        return kernel
 
     def value(self, criterion: Criterion, sigma: float) -> Row:
         """The value with the CPU seconds it took, once."""
         point = {"sweep": "sigma", **self._at(sigma), "criterion": criterion.name, "with": parameter_values(criterion)}
-        return self.ledger.once(point, lambda: _judged(criterion, self._case(sigma)))
+        return dict(self.ledger.once(point, lambda: _judged(criterion, self._case(sigma))))
 
     def leave_one_out(self, sigma: float) -> float | None:
         """The exact error at a sigma, once."""
         point = {"sweep": "leave one out", **self._at(sigma)}
-        return self.ledger.once(point, lambda: _trained(self._case(sigma)))["leave_one_out"]
+        error: float | None = self.ledger.once(point, lambda: _trained(self._case(sigma)))["leave_one_out"]
+        return error
 
     def _at(self, sigma: float) -> Row:
         return {"data": self.sides.digest, "kernel": _said(self.kernel), "sigma": sigma, "C": self.C_at(sigma)}
 
     def _case(self, sigma: float) -> SelectionProblem:
-        return self.sides.case(replace(self.kernel, sigma=sigma), self.C_at(sigma))
+        return self.sides.case(self._kernel_at(sigma), self.C_at(sigma))
+
+
+def _trained_at(sides: Sides, kernel: Kernel, C: float) -> Row:
+    return _trained(sides.case(kernel, C))
 
 
 def _judged(criterion: Criterion, case: SelectionProblem) -> Row:

@@ -1,0 +1,90 @@
+"""Commands of plugins, modules given with -p, and tracing."""
+
+import subprocess
+import sys
+
+import pytest
+import typer
+
+from audioclass.cli import app, run
+from audioclass.hookspecs import OUR_COMMANDS
+from audioclass.plugins.manager import plugin_manager
+
+MODULE = "audioclass.plugins.templates.command"
+KERNEL = "audioclass.plugins.templates.kernel"
+
+
+def test_names_of_our_commands_are_kept_from_plugins():
+    assert sorted(OUR_COMMANDS) == sorted(typer.main.get_command(app).commands)
+
+
+def test_a_command_of_a_plugin_is_listed_run_and_gone_afterwards(capsys, tmp_path):
+    assert run(["-p", MODULE, "--help"]) == 0
+    assert "example-name  Add up the durations of recordings." in capsys.readouterr().out
+    assert run(["-p", MODULE, "example-name", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Usage: audioclass example-name [OPTIONS] ")
+    assert "completion" not in shown
+    assert run(["example-name"]) == 2
+    assert capsys.readouterr().err.startswith("no such command 'example-name'")
+
+
+def test_a_plugin_is_used_by_name_without_being_installed(capsys):
+    assert run(["-p", KERNEL, "plugins", "show", "example_name"]) == 0
+    assert capsys.readouterr().out.startswith(f"example_name: kernel of {KERNEL} not installed")
+    assert "example_name" not in {entry.name for entry in plugin_manager().entries()}
+
+
+def test_several_modules_may_be_given(capsys):
+    assert run(["-p", KERNEL, "-p", MODULE, "plugins", "show", "example_name"]) == 0
+    assert {line.split()[1] for line in capsys.readouterr().out.splitlines() if line[0] != " "} == {"kernel", "command"}
+
+
+def test_a_module_that_does_not_load_is_one_line(capsys):
+    assert run(["-p", "no_such_module", "plugins"]) == 1
+    assert capsys.readouterr().err == (
+        "no_such_module: import: ModuleNotFoundError: No module named 'no_such_module'\n"
+    )
+
+
+def test_hooks_are_traced_on_standard_error(capsys):
+    assert run(["--trace-hooks", "plugins", "check", "linear"]) == 0
+    captured = capsys.readouterr()
+    assert "register_kernels of audioclass.kernels.linear: Linear\n" in captured.err
+    assert "register_kernels" not in captured.out
+
+
+def test_hooks_are_traced_by_the_environment(capsys, monkeypatch):
+    monkeypatch.setenv("AUDIOCLASS_TRACE", "1")
+    assert run(["-p", KERNEL, "plugins", "show", "example_name"]) == 0
+    assert capsys.readouterr().err == f"register_kernels of {KERNEL}: ExampleName\n"
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A distribution with a command that is listed in its manifest and cannot be imported."""
+    info = tmp_path / "ailing-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ailing\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[audioclass]\nailing = ailing\n")
+    (info / "RECORD").write_text("ailing-1.0.dist-info/audioclass-plugin.toml,,\n")
+    (info / "audioclass-plugin.toml").write_text(
+        "schema = 2\napi = 1\n[[entries]]\nkind = 'command'\nname = 'ail'\nsummary = 'Ails.'\nmodule = 'ailing'\n"
+    )
+    (tmp_path / "ailing.py").write_text("raise RuntimeError('boom')\n")
+
+    def audioclass(*arguments):
+        code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from audioclass.cli import main; main()"
+        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+
+    return audioclass
+
+
+def test_a_command_is_listed_without_being_imported_and_quarantined_when_it_fails(installed):
+    listed = installed("--help")
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert "ail        Ails." in listed.stdout
+    assert "ail\tcommand\t\tAils.\tailing 1.0" in installed("plugins", "--kind", "command").stdout
+    ran = installed("ail")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "command 'ail' of ailing 1.0 does not load: RuntimeError: boom\n"
