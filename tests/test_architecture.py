@@ -38,7 +38,6 @@ THIRD_PARTIES = {
     "hookspecs": {"pluggy"},
     "plugins": {"packaging", "pluggy"},
     "testing": {"typer"},
-    "engine": {"platformdirs"},
     "audio": {"soundfile", "soxr", "av"},
     "descriptors": {"scipy", "librosa"},
     "embeddings": {"librosa"},

@@ -63,7 +63,7 @@ def evaluate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """CriterionObjective a model on a corpus, or a way to train on grouped folds of one.
+    """Evaluate a model on a corpus, or a configuration on grouped folds of one.
 
     Measures are per recording and per window, with intervals drawn over groups. The exit code is 1 where a figure is
     not as good as was asked, or a recording could not be read.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="model",
-    help="Subsample at a model file: what it knows, whether it still computes what it did, its card.",
+    help="Look at a model file: what it knows, whether it still computes what it did, its card.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -41,9 +41,9 @@ def select(
 
     The kernels compete, each from the parameters it has; one that cannot be evaluated is noted and passed over. Where
     none can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each
-    kernel, or fixed; a criterion that does not depend on C gets Joachims' value in the place of a search. Dichotomies over the
-    same rows share one choice where the configuration says so, and then one factorisation trains them all.
-    `importance` (n, n_dichotomies) leaves out the examples where it is 0.
+    kernel, or fixed; a criterion that does not depend on C gets Joachims' value in the place of a search.
+    Dichotomies over the same rows share one choice where the configuration says so, and then one factorisation trains
+    them all. `importance` (n, n_dichotomies) leaves out the examples where it is 0.
 
     A Gaussian kernel can then be made finer: where groups are weighed, `feature_groups` has the group of each feature
     and the groups get weights by the gradient of the criterion; with `feature_shares`, as many of the features stay as

@@ -20,7 +20,7 @@ STEREO = np.stack([noise(2.7, 11025), tone(330, 2.7, 11025)], axis=1)
 
 
 class Pipe(io.RawIOBase):
-    """Bytes that come in components of the given sizes, over and over."""
+    """Bytes that come in pieces of the given sizes, over and over."""
 
     def __init__(self, content, sizes):
         self._content, self._sizes, self._turn = io.BytesIO(content), sizes, 0

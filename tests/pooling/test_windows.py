@@ -9,7 +9,7 @@ from audioclass.pooling.windows import Windower, Windows
 
 
 def cut(frames, layout, sizes):
-    """All windows of a stream that comes in components of the given sizes."""
+    """All windows of a stream that comes in pieces of the given sizes."""
     windower = Windower(layout)
     edges = np.minimum(np.cumsum([0, *sizes]), len(frames))
     components = [frames[a:b] for a, b in pairwise(edges)] + [frames[edges[-1] :]]
