@@ -16,9 +16,10 @@ from audioclass.engine.runs import KEEP_NOTHING, make_run
 from audioclass.errors import AudioclassError
 from audioclass.parameters import parameter_values, with_parameters
 from audioclass.run import executor_for
+from audioclass.training.assemble import Training
 from audioclass.training.config import METHOD_OPTIONS, TrainingConfig
 from audioclass.training.examples import Examples
-from audioclass.training.train import Training, train_classifier
+from audioclass.training.train import train_classifier
 
 SLOTS = tuple(option.name for option in METHOD_OPTIONS if option.kind)
 DEFAULTS: dict[str, Any] = {
@@ -30,7 +31,7 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-class AudioclassClassifier(ClassifierMixin, BaseEstimator):
+class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn ships no types
     """Machines of a strategy's plan, trained and calibrated together; a model trained here is `training_.classifier`.
 
     Parameters are the options of a training: components are names (`"one_vs_one"`, `"gaussian:sigma=2"`) or objects,
@@ -90,7 +91,8 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
         X = self._rows(X)
         if self.training_ is None:
             return np.repeat(self.classes_, len(X))
-        return self.classes_[self.training_.classifier.decide(self.preprocessing_.apply(X))]
+        labels: np.ndarray = self.classes_[self.training_.classifier.decide(self.preprocessing_.apply(X))]
+        return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated posteriors, a column for each of `classes_`."""
@@ -102,7 +104,8 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Logarithms of the posteriors, whose largest is the label; for two labels the difference of the two."""
         logarithms = np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
-        return logarithms[:, 1] - logarithms[:, 0] if logarithms.shape[1] == 2 else logarithms
+        scores: np.ndarray = logarithms[:, 1] - logarithms[:, 0] if logarithms.shape[1] == 2 else logarithms
+        return scores
 
     def _fit(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray, groups: np.ndarray | None) -> None:
         seed = 0 if self.random_state is None else int(self.random_state)
@@ -124,7 +127,8 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        rows: np.ndarray = validate_data(self, X, dtype=np.float64, reset=False)
+        return rows
 
 
 def _codes(groups: Any, n: int) -> np.ndarray:

@@ -32,6 +32,7 @@ PROJECT = "audioclass"
 API_VERSION = 1  # of the hooks and contracts; raised when a plugin written for them would no longer work
 OUR_COMMANDS = (
     "calibrate", "classify", "compare", "corpus", "evaluate", "extract", "model", "plugins", "recipes", "train",
+    "tree",
 )  # fmt: skip
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)

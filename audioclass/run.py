@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -114,6 +112,9 @@ class _Numbered:
 
 
 def _one_by_one(work: Callable[[Item], Done], items: Sequence[Item], crashed: Callable[[Item], Done]) -> Iterator[Done]:
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     for item in items:
         try:
             with ProcessPoolExecutor(1) as pool:

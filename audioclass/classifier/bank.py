@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from audioclass.contracts import Kernel
-from audioclass.kernels.statistics import statistic_of
+from audioclass.kernels.statistics import gram_between
 from audioclass.problems import Machine
 
 ENTRIES_TOGETHER = 2**18  # of the Gram matrix: what stays in the processor's cache between two passes over it
@@ -85,6 +85,5 @@ def _part(kernel: Kernel, members: Sequence[int], machines: Sequence[Machine], p
 def _evaluate(part: KernelPart, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     if not len(rows):
         return np.broadcast_to(part.intercepts, (len(X), len(part.intercepts)))
-    statistic = statistic_of(part.kernel)
-    K = part.kernel.gram(X, rows) if statistic is None else part.kernel.of(statistic(X, rows))
-    return K @ part.coefficients + part.intercepts
+    scores: np.ndarray = gram_between(part.kernel, X, rows) @ part.coefficients + part.intercepts
+    return scores

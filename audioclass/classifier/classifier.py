@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from audioclass.classifier.bank import Bank
-from audioclass.contracts import Decides
+from audioclass.contracts import (
+    Calibrator,
+    Decides,
+    DirectStrategy,
+    Fitted,
+    Kernel,
+    ScoresFeatures,
+    Strategy,
+    Trainer,
+)
 from audioclass.problems import FeatureMachine, Plan
 
 Machines = Bank | tuple[FeatureMachine, ...]
+
+
+@dataclass(frozen=True)
+class StatedComponent:
+    """A component known by its table alone: the trainer of kernel machines, which nobody needs to evaluate them."""
+
+    table: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,25 +41,29 @@ class Classifier:
     """
 
     labels: tuple[str, ...]
-    strategy: Any
+    strategy: Strategy | DirectStrategy
     machines: Machines
     counts: np.ndarray
     plan: Plan | None = None
-    trainer: Any = None
-    calibrator: Any = None
-    calibrations: tuple[Mapping[str, Any], ...] = ()
-    fitted: Mapping[str, Any] = field(default_factory=dict)
+    trainer: Trainer | StatedComponent | None = None
+    calibrator: Calibrator | None = None
+    calibrations: tuple[Fitted, ...] = ()
+    fitted: Fitted = field(default_factory=dict)
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """(n, n_dichotomies) scores of prepared rows; (n, n_labels) for a direct strategy."""
         if isinstance(self.machines, Bank):
             return self.machines.scores(X)
-        if self.plan is None:
-            return self.strategy.scores(self.machines[0], X)
-        return np.stack([self.trainer.scores(machine, X) for machine in self.machines], axis=1)
+        scorer = self.strategy if self.plan is None else self.trainer
+        if not isinstance(scorer, ScoresFeatures):
+            raise TypeError(f"{scorer!r} cannot score machines over features")
+        scores = [scorer.scores(machine, X) for machine in self.machines]
+        return scores[0] if self.plan is None else np.stack(scores, axis=1)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """The calibrated probability of the positive side of each dichotomy, from finite scores."""
+        if self.calibrator is None:
+            return np.empty((len(scores), 0))
         columns = zip(scores.T, self.calibrations, strict=True)
         parts = [self.calibrator.probabilities(column, fitted) for column, fitted in columns]
         return np.stack(parts, axis=1) if parts else np.empty((len(scores), 0))
@@ -52,8 +72,9 @@ class Classifier:
         """Posteriors (n, n_labels) from scores, at least 0 and of sum 1."""
         scores = np.asarray(scores, np.float64)
         if self.plan is None:
-            return self.strategy.combine(scores, self.fitted)
-        return self.strategy.combine(self.plan, self.probabilities(scores), scores, self.counts, self.fitted)
+            return cast("DirectStrategy", self.strategy).combine(scores, self.fitted)
+        strategy = cast("Strategy", self.strategy)
+        return strategy.combine(self.plan, self.probabilities(scores), scores, self.counts, self.fitted)
 
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         """Posteriors of prepared rows."""
@@ -65,7 +86,8 @@ class Classifier:
         P = self.combine(scores)
         if self.plan is not None and isinstance(self.strategy, Decides):
             return self.strategy.decide(self.plan, P, scores)
-        return P.argmax(axis=1)
+        largest: np.ndarray = np.argmax(P, axis=1)
+        return largest
 
     @property
     def n_machines(self) -> int:
@@ -78,7 +100,7 @@ class Classifier:
         return len(self.machines.X) if isinstance(self.machines, Bank) else 0
 
     @property
-    def kernels(self) -> tuple[Any, ...]:
+    def kernels(self) -> tuple[Kernel, ...]:
         """The kernels of its machines, each once."""
         return tuple(part.kernel for part in self.machines.parts) if isinstance(self.machines, Bank) else ()
 

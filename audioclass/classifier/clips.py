@@ -57,4 +57,5 @@ def fit_inverse_temperature(P: np.ndarray, y: np.ndarray, clips: Sequence[str]) 
 
 
 def _logs(P: np.ndarray) -> np.ndarray:
-    return np.log(np.maximum(P, LEAST))
+    logarithms: np.ndarray = np.log(np.maximum(P, LEAST))
+    return logarithms

@@ -38,7 +38,8 @@ class GroupedDistance:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Columns scaled, so that any kernel on distances weighs the groups alike."""
-        return X * self.factors.astype(X.dtype, copy=False)
+        scaled: np.ndarray = X * self.factors.astype(X.dtype, copy=False)
+        return scaled
 
     def between(self, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
         """(len(X), len(Y)) distances; of X with itself, exactly 0 on the diagonal, where Y is left out."""

@@ -16,11 +16,11 @@ import numpy as np
 from audioclass.classifier.about import check_about
 from audioclass.classifier.archive import naming, read_archive
 from audioclass.classifier.bank import Bank, KernelPart
-from audioclass.classifier.classifier import Classifier, Machines
+from audioclass.classifier.classifier import Classifier, Machines, StatedComponent
 from audioclass.classifier.golden import TOLERANCE, Golden
 from audioclass.classifier.model import Memory, Model
 from audioclass.classifier.preprocessing import STATES, Preprocessing
-from audioclass.classifier.saving import FORMAT, SCHEMA, Noted
+from audioclass.classifier.saving import FORMAT, SCHEMA
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import recipe_of
 from audioclass.problems import Dichotomy, FeatureMachine, Plan
@@ -98,14 +98,14 @@ def _classifier(
     counts = np.array([_count(count) for count in manifest["counts"]])
     machines = _machines(manifest, arrays, registry)
     plan = _plan(manifest["plan"], len(labels))
-    evaluates_itself = plan is not None and not isinstance(machines, Bank)
+    evaluates_itself, trainer = plan is not None and not isinstance(machines, Bank), manifest["trainer"]
     return Classifier(
         labels,
         _component(registry, "strategy", manifest["strategy"]),
         machines,
         counts,
         plan,
-        _component(registry, "trainer", manifest["trainer"]) if evaluates_itself else Noted(manifest["trainer"]),
+        _component(registry, "trainer", trainer) if evaluates_itself else StatedComponent(trainer),
         _component(registry, "calibrator", manifest["calibrator"]),
         tuple(manifest["calibrations"]),
         manifest["fitted"],

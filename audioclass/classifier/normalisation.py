@@ -27,7 +27,8 @@ class Standardisation:
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Rows in units of the training deviation."""
-        return (X - self.mean) / self.scale
+        scaled: np.ndarray = (X - self.mean) / self.scale
+        return scaled
 
 
 @dataclass(frozen=True, eq=False)

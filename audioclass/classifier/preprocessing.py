@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from audioclass.classifier.normalisation import RankNormalisation, Standardisati
 from audioclass.errors import unknown_name
 
 FITTING_ROWS = 20_000  # of the training rows, evenly spaced: more change neither ranks nor spreads
+
+
+class Normalisation(Protocol):
+    """What was learnt of each feature."""
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Rows of features, normalised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,12 +34,16 @@ class Unchanged:
         return np.asarray(X, np.float64)
 
 
-NORMALISATIONS: Mapping[str, Callable[[np.ndarray], Any]] = {
+NORMALISATIONS: Mapping[str, Callable[[np.ndarray], Normalisation]] = {
     "rank": RankNormalisation.fit,
     "standard": Standardisation.fit,
     "none": lambda X: Unchanged(),
 }
-STATES = {"rank": RankNormalisation, "standard": Standardisation, "none": Unchanged}
+STATES: Mapping[str, Callable[..., Normalisation]] = {
+    "rank": RankNormalisation,
+    "standard": Standardisation,
+    "none": Unchanged,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +54,7 @@ class Preprocessing:
     """
 
     normalisation: str
-    state: Any
+    state: Normalisation
     factors: np.ndarray
 
     @classmethod
@@ -71,7 +82,8 @@ class Preprocessing:
             raise ValueError(f"X has shape {X.shape}, must have {self.n_features} features")
         if not np.isfinite(X).all():
             raise ValueError("X holds NaN or infinite values")
-        return self.state.apply(X) * self.factors
+        prepared: np.ndarray = self.state.apply(X) * self.factors
+        return prepared
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What it learnt, by name."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from audioclass.classifier.classifier import Classifier
-from audioclass.contracts import FitsCombination, FitsDirectCombination
+from audioclass.contracts import Calibrator, FitsCombination, FitsDirectCombination, Fitted
+from audioclass.problems import Dichotomy
 
 
 def recalibrated(
@@ -22,20 +23,28 @@ def recalibrated(
         if not isinstance(classifier.strategy, FitsDirectCombination):
             return classifier
         return replace(classifier, fitted=classifier.strategy.fit_combination(scores, y))
+    plan, calibrator = classifier.plan, classifier.calibrator
     calibrations = tuple(
-        _calibration(classifier, i, scores[:, i], y, weights) for i in range(len(classifier.calibrations))
+        fitted if calibrator is None else _calibration(calibrator, dichotomy, fitted, scores[:, i], y, weights)
+        for i, (dichotomy, fitted) in enumerate(zip(plan.dichotomies, classifier.calibrations, strict=True))
     )
     renewed = replace(classifier, calibrations=calibrations)
     if not isinstance(renewed.strategy, FitsCombination):
         return renewed
-    fitted = renewed.strategy.fit_combination(renewed.plan, renewed.probabilities(scores), scores, y, renewed.counts)
+    fitted = renewed.strategy.fit_combination(plan, renewed.probabilities(scores), scores, y, renewed.counts)
     return replace(renewed, fitted=fitted)
 
 
-def _calibration(classifier: Classifier, i: int, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> object:
-    dichotomy = classifier.plan.dichotomies[i]
+def _calibration(
+    calibrator: Calibrator,
+    dichotomy: Dichotomy,
+    fitted: Fitted,
+    scores: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+) -> Fitted:
     positive, negative = np.isin(y, dichotomy.positive), np.isin(y, dichotomy.negative)
     if not positive.any() or not negative.any():
-        return classifier.calibrations[i]
+        return fitted
     rows = positive | negative
-    return classifier.calibrator.fit(scores[rows], np.where(positive, 1, -1)[rows], weights[rows])
+    return calibrator.fit(scores[rows], np.where(positive, 1, -1)[rows], weights[rows])

@@ -13,7 +13,6 @@ When `SCHEMA` is raised:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import numpy as np
 
 from audioclass.classifier.archive import write_archive
 from audioclass.classifier.bank import Bank, KernelPart
-from audioclass.classifier.classifier import Classifier
+from audioclass.classifier.classifier import Classifier, StatedComponent
 from audioclass.classifier.model import Model
 from audioclass.parameters import parameter_values
 from audioclass.problems import Plan
@@ -29,13 +28,6 @@ from audioclass.problems import Plan
 SCHEMA = 1  # raised by the rule above, with a file of the new schema in tests/golden
 FORMAT = "audioclass model"
 SUFFIX = ".audioclass"
-
-
-@dataclass(frozen=True)
-class Noted:
-    """A component known by what was said of it: the trainer of kernel machines, which nobody needs to evaluate them."""
-
-    table: Mapping[str, Any] | None
 
 
 def save_model(model: Model, path: Path) -> None:
@@ -55,14 +47,14 @@ def manifest_of(model: Model) -> dict[str, Any]:
         "labels": list(classifier.labels),
         "paths": [list(path) for path in _first_paths(model)],
         "counts": [int(count) for count in classifier.counts],
-        "strategy": plain_piece(classifier.strategy),
-        "trainer": plain_piece(classifier.trainer),
-        "calibrator": plain_piece(classifier.calibrator),
+        "strategy": plain_component(classifier.strategy),
+        "trainer": plain_component(classifier.trainer),
+        "calibrator": plain_component(classifier.calibrator),
         "plan": _plain_plan(classifier.plan),
         "calibrations": [plain(fitted) for fitted in classifier.calibrations],
         "fitted": plain(classifier.fitted),
         "sharpness": float(model.inverse_temperature),
-        "kernels": [plain_piece(part.kernel) for part in _parts(classifier)],
+        "kernels": [plain_component(part.kernel) for part in _parts(classifier)],
         "about": plain(model.about),
         **_optional(model),
     }
@@ -102,9 +94,9 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     return arrays
 
 
-def plain_piece(component: Any) -> Mapping[str, Any] | None:
+def plain_component(component: Any) -> Mapping[str, Any] | None:
     """A component as its name and parameters."""
-    if component is None or isinstance(component, Noted):
+    if component is None or isinstance(component, StatedComponent):
         return None if component is None else component.table
     return {"name": component.name, "parameters": plain(parameter_values(component))}
 

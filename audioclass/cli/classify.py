@@ -214,10 +214,12 @@ def _classify_with_report(
         raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
     with screen.progress() as progress:
         classified = classify_recording(regular(file), loaded(model), options, progress, for_page=True)
-    result = classified.result
+    result, windows, envelope = classified.result, classified.windows, classified.envelope
+    if windows is None or envelope is None:
+        raise ValueError("a page needs the windows and the outline of its recording")
     address = audio_address(file, report.resolve())
     title = f"{file.name}: {', '.join(sorted({s.label for s in result.segments}))}"
-    atomic_write(report, recording_page(result, classified.windows, classified.envelope, audio=address, title=title))
+    atomic_write(report, recording_page(result, windows, envelope, audio=address, title=title))
     outcome = Outcome(file, result, seconds=classified.seconds)
     if chosen is not None:
         write_result(chosen, result, output)

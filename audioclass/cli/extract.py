@@ -120,8 +120,8 @@ def _print_files(done: Sequence[Extracted]) -> None:
 
 def _summary(done: Sequence[Extracted], seconds: float) -> str:
     good = [outcome for outcome in done if outcome.cached]
-    audio = sum(outcome.cached.seconds for outcome in good)
-    fresh = sum(outcome.cached.seconds for outcome in good if not outcome.was_cached)
+    audio = sum(outcome.cached.seconds for outcome in done if outcome.cached)
+    fresh = sum(outcome.cached.seconds for outcome in done if outcome.cached and not outcome.was_cached)
     n_cached = sum(outcome.was_cached for outcome in good)
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     before = f" ({n_cached} n_cached from before)" if n_cached else ""

@@ -73,7 +73,7 @@ def _cells(rows: Sequence[ResultRow], end: float, width: int) -> list[str | None
             if overlap <= 0 and column * each >= row.end:
                 break
             shares[column][row.label] = shares[column].get(row.label, 0.0) + max(overlap, 0.0)
-    return [max(share, key=share.get) if any(share.values()) else None for share in shares]
+    return [max(share, key=share.__getitem__) if any(share.values()) else None for share in shares]
 
 
 def _filled(name: str, names: Sequence[str], n: int) -> str:

@@ -43,7 +43,7 @@ class Inspection:
     @property
     def is_silent(self) -> bool:
         """Whether there is nothing but zeros and the dither around them."""
-        return self.peak <= QUIETEST
+        return bool(self.peak <= QUIETEST)
 
     @property
     def is_clipped(self) -> bool:
@@ -97,7 +97,7 @@ def _inspected(path: Path, audio: Decoder, progress: Progress) -> Inspection:
     before = np.zeros((SHORTEST_TOP - 1, audio.channels), np.int8)
     peak, n_flat = 0.0, 0
     for samples in audio.blocks():
-        digest.update(np.ascontiguousarray(samples, "<f4"))
+        digest.update(np.ascontiguousarray(samples, "<f4").data)
         peak = max(peak, float(np.abs(samples).max()))
         tops = np.concatenate([before, full_scale_signs(samples)])
         n_flat += n_flat_tops(tops)
@@ -109,7 +109,8 @@ def _inspected(path: Path, audio: Decoder, progress: Progress) -> Inspection:
 
 def full_scale_signs(samples: np.ndarray) -> np.ndarray:
     """+1 or -1 where a sample is at full scale, 0 elsewhere."""
-    return (np.abs(samples) >= FULL_SCALE) * np.sign(samples).astype(np.int8)
+    signs: np.ndarray = (np.abs(samples) >= FULL_SCALE) * np.sign(samples).astype(np.int8)
+    return signs
 
 
 def n_flat_tops(signs: np.ndarray) -> int:

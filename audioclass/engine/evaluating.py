@@ -162,7 +162,7 @@ class FoldedCorpus:
             arrays = computed(
                 store,
                 partial(self._key, config, held),
-                lambda held=held, part=part: self._evaluate_fold(held, config, part).to_arrays(),
+                partial(self._fold_arrays, held, config, part),
             )
             results.append(FoldResult.of_arrays(arrays))
             P[held] = results[-1].P
@@ -180,6 +180,9 @@ class FoldedCorpus:
             inverse_temperature=float(np.mean([result.inverse_temperature for result in results])),
             tree=results[0].tree,
         )
+
+    def _fold_arrays(self, held: np.ndarray, config: TrainingConfig, run: Run) -> Mapping[str, np.ndarray]:
+        return self._evaluate_fold(held, config, run).to_arrays()
 
     def _evaluate_fold(self, held: np.ndarray, config: TrainingConfig, run: Run) -> FoldResult:
         known, new = self.dataset.take(np.flatnonzero(~held)), self.dataset.take(np.flatnonzero(held))

@@ -13,9 +13,9 @@ from audioclass import __version__
 from audioclass.engine.datasets import Dataset
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.run import Registry, Run
+from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.report import machine_report
-from audioclass.training.train import Training
 
 FIGURES = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error")
 

@@ -72,11 +72,19 @@ def gram(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarr
     if Y is not None and X.shape[1] != Y.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features and Y {Y.shape[1]}")
     statistic = statistic_of(kernel)
+    if statistic is not None and Y is None:
+        return gram_of_statistic(kernel, pairwise(statistic, X))
+    return gram_between(kernel, X, X if Y is None else Y)
+
+
+def gram_between(kernel: Kernel, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The same for examples that were checked before: what a machine computes for every block of rows."""
+    statistic = statistic_of(kernel)
     if statistic is not None:
-        return gram_of_statistic(kernel, pairwise(statistic, X, Y))
+        return gram_of_statistic(kernel, statistic(X, Y))
     if not isinstance(kernel, GramKernel):
         raise ValueError(f"kernel {kernel.name!r} has neither a statistic nor a Gram matrix")
-    return kernel.gram(X, X if Y is None else Y)
+    return kernel.gram(X, Y)
 
 
 def gram_and_gradients(kernel: Kernel, X: np.ndarray) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:

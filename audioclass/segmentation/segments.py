@@ -68,19 +68,20 @@ class Segmenter:
     def push(self, windows: SmoothedWindows) -> list[ClassifiedSegment]:
         """Take in the next windows; give the segments that are final."""
         posteriors = windows.posteriors
-        windows = zip(posteriors.segments, posteriors.P, windows.path.tolist(), strict=True)
-        return [given for window in windows for given in self._take(window)]
+        rows = zip(posteriors.segments, posteriors.P, windows.path.tolist(), strict=True)
+        return [given for window in rows for given in self._take(window)]
 
     def finish(self) -> list[ClassifiedSegment]:
         """The rest, now that no more windows will come."""
         if self._window is None:
             return []
-        given = list(self._add(self._cell(self._window[0].end)))
-        if self._before and self._run.end - self._run.start < self._min_duration:
-            last = [self._before.joined(self._run, self._before.label)]
+        given = list(self._add(self._cell(self._window, self._window[0].end)))
+        before, run = self._before, self._run
+        if before and run and run.end - run.start < self._min_duration:
+            last = [before.joined(run, before.label)]
         else:
-            last = [run for run in (self._before, self._run) if run]
-        given += [segment for run in last for segment in self._name(run)]
+            last = [one for one in (before, run) if one]
+        given += [segment for one in last for segment in self._name(one)]
         return [*given, *([_classified(*self._named)] if self._named else [])]
 
     def _take(self, window: tuple[Segment, np.ndarray, int]) -> Iterator[ClassifiedSegment]:
@@ -90,36 +91,39 @@ class Segmenter:
             border = (_centre(self._window[0]) + _centre(window[0])) / 2
             if border <= self._start:
                 raise ValueError(f"a window at {window[0].start} s comes after one at {self._window[0].start} s")
-            yield from self._add(self._cell(border))
+            yield from self._add(self._cell(self._window, border))
             self._start = border
         self._window = window
 
-    def _cell(self, end: float) -> LabelRun:
-        """The window that is held, from border to border."""
-        _, posteriors, label = self._window
+    def _cell(self, window: tuple[Segment, np.ndarray, int], end: float) -> LabelRun:
+        """A window from border to border."""
+        _, posteriors, label = window
         return LabelRun(label, self._start, end, posteriors)
 
     def _add(self, cell: LabelRun) -> Iterator[ClassifiedSegment]:
         """One more window goes on with the run, or ends it."""
-        if self._run is None or self._run.label == cell.label:
-            self._run = self._run.joined(cell, cell.label) if self._run else cell
-        elif self._is_long(self._run):
-            self._before, self._run = self._run, cell
+        run = self._run
+        if run is None or run.label == cell.label:
+            self._run = run.joined(cell, cell.label) if run else cell
+        elif self._is_long(run):
+            self._before, self._run = run, cell
         else:
-            self._give_away(cell)
-        if self._before and self._is_long(self._run):
+            self._give_away(run, cell)
+        if self._before and self._run and self._is_long(self._run):
             yield from self._name(self._before)
             self._before = None
 
-    def _give_away(self, after: LabelRun) -> None:
-        """The run is too short: it goes to the run before it or to the one that begins, whichever is likelier in it."""
-        before, short = self._before, self._run
+    def _give_away(self, short: LabelRun, after: LabelRun) -> None:
+        """A run that is too short goes to the one before it or to the one that begins, whichever is likelier in it."""
+        before, run = self._before, after
         if before is None or short.total[after.label] > short.total[before.label]:
-            self._run = short.joined(after, after.label)
+            run = short.joined(after, after.label)
         else:
-            self._before, self._run = before.joined(short, before.label), after
-        if self._before and self._before.label == self._run.label:
-            self._before, self._run = None, self._before.joined(self._run, self._run.label)
+            before = before.joined(short, before.label)
+        if before and before.label == run.label:
+            run = before.joined(run, run.label)
+            before = None
+        self._before, self._run = before, run
 
     def _is_long(self, run: LabelRun) -> bool:
         return run.end - run.start >= self._min_duration

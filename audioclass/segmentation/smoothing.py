@@ -24,8 +24,9 @@ class WindowSmoother:
 
     def __init__(self, smoother: Smoother, labels: Sequence[str]) -> None:
         self._labels = tuple(labels)
-        streams = isinstance(smoother, SmoothsStreams)
-        self._stream: SmoothingStream = smoother.stream(len(labels)) if streams else _Held(smoother, self._labels)
+        self._stream: SmoothingStream = (
+            smoother.stream(len(labels)) if isinstance(smoother, SmoothsStreams) else _Held(smoother, self._labels)
+        )
         self._waiting: list[Segment] = []
 
     def push(self, posteriors: Posteriors) -> SmoothedWindows:
@@ -40,7 +41,7 @@ class WindowSmoother:
     def _decided(self, smoothed: Smoothed) -> SmoothedWindows:
         n = len(smoothed.P)
         windows, self._waiting = tuple(self._waiting[:n]), self._waiting[n:]
-        return SmoothedWindows(Posteriors(smoothed.P, self._labels, windows), smoothed.path)
+        return SmoothedWindows(Posteriors(smoothed.P, self._labels, windows), np.asarray(smoothed.path))
 
 
 class _Held:

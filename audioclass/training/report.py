@@ -18,6 +18,8 @@ from audioclass.training.dichotomies import TrainedDichotomy
 def machine_report(training: Training, y: np.ndarray) -> list[dict[str, Any]]:
     """For each dichotomy its sides, kernel, C, numbers of examples and support vectors, and calibrated log-loss."""
     classifier = training.classifier
+    if classifier.calibrator is None:  # a direct strategy has no dichotomies to tell of
+        return []
     return [_report(result, classifier.labels, classifier.calibrator, y) for result in training.trained]
 
 

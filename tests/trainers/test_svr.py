@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.svm import SVR as CriterionObjective
+from sklearn.svm import SVR as Reference
 
 from audioclass.testing import check_trainer
 from audioclass.testing.blobs import binary_task, blobs
@@ -66,7 +66,7 @@ def test_shifted_targets_shift_the_scores(c):
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize(("tolerance", "closeness"), [(1e-3, 1e-3), (1e-8, 1e-6)])
 def test_scikit_learn_agrees(C, tolerance, closeness):
-    judge = CriterionObjective(C=C, gamma=1 / 2, epsilon=0.1, tol=1e-10).fit(X, WAVE)
+    judge = Reference(C=C, gamma=1 / 2, epsilon=0.1, tol=1e-10).fit(X, WAVE)
     machine = fit_epsilon_svr(K, WAVE, C, ONES, 0.1, tolerance)
     np.testing.assert_allclose(machine.scores(K), judge.predict(X), atol=closeness)
 
