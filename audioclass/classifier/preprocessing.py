@@ -39,7 +39,7 @@ NORMALISATIONS: Mapping[str, Callable[[np.ndarray], Normalisation]] = {
     "standard": Standardisation.fit,
     "none": lambda X: Unchanged(),
 }
-STATES: Mapping[str, Callable[..., Normalisation]] = {
+STATES: Mapping[str, type[RankNormalisation | Standardisation | Unchanged]] = {
     "rank": RankNormalisation,
     "standard": Standardisation,
     "none": Unchanged,

@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 
 from audioclass import __version__
-from audioclass.cli import classify, corpus, evaluate, extract, models, plugins, screen, train, tree
-from audioclass.cli.extensions import ExtensibleGroup, Modules, TraceHooks
+from audioclass.cli import screen
+from audioclass.cli.extensions import LazyGroup, Modules, TraceHooks
 from audioclass.errors import AudioclassError
 
 app = typer.Typer(
     name="audioclass",
-    cls=ExtensibleGroup,
+    cls=LazyGroup,
     help="Recordings to time segments with calibrated posterior probabilities over a taxonomy of labels.",
     epilog=screen.examples("audioclass classify talk.wav", "audioclass train corpus/", "audioclass plugins")
     + "\n\nExit codes: 0 done, 1 some of the work failed, 2 wrong use.",
@@ -26,23 +26,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command(
-    epilog=screen.examples(
-        "audioclass extract talk.wav",
-        "audioclass extract recordings/ --recipe environment -o features.npz --jobs 0",
-        "ffmpeg -i film.mkv -f wav - | audioclass extract - -o film.csv",
-    )
-)(extract.extract)
-app.command(epilog=screen.examples("audioclass recipes", "audioclass recipes environment > mine.toml"))(extract.recipes)
-app.command(epilog=classify.EXAMPLES)(classify.classify)
-app.command(epilog=train.EXAMPLES)(train.train)
-app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
-app.command(epilog=evaluate.COMPARE_EXAMPLES)(evaluate.compare)
-app.command(epilog=models.CALIBRATE_EXAMPLES)(models.calibrate)
-app.add_typer(models.app)
-app.add_typer(tree.app)
-app.add_typer(corpus.app)
-app.add_typer(plugins.app)
 
 
 def _show_version(wanted: bool) -> None:

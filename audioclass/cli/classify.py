@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from audioclass.engine.streaming import SegmentationOptions
     from audioclass.run import Run
 
-EXAMPLES = screen.examples(
+
+@screen.with_examples(
     "audioclass classify talk.wav",
     "audioclass classify recordings/ -o segments.csv --jobs 0 --resume",
     "audioclass classify talk.wav --model birds.audioclass --format textgrid -o talk.TextGrid",
@@ -31,8 +32,6 @@ EXAMPLES = screen.examples(
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
 )
-
-
 def classify(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
     model: Annotated[
@@ -74,7 +73,7 @@ def classify(
         ),
     ] = False,
 ) -> None:
-    """Say what is heard when: segments with their label, probability and the runner-up.
+    """Say what is heard when: segments with their label and probability, and the runner-up.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and skipped; the exit code is then 1. Formats that carry no probabilities leave them out: audacity,

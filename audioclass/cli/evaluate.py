@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     from audioclass.evaluation.evaluation import Evaluation
     from audioclass.run import Progress
 
-EXAMPLES = screen.examples(
-    "audioclass evaluate birds.audioclass test/ --report birds.html",
-    "audioclass evaluate corpus/",
-    "audioclass evaluate corpus/ --folds groups --strategy one_vs_one --json",
-    "audioclass evaluate birds.audioclass test/ --min-accuracy 0.9 --max-ece 0.05",
-)
-COMPARE_EXAMPLES = screen.examples(
-    "audioclass compare corpus/ --with hybrid_dendrogram --with one_vs_one --with one_vs_rest",
-    "audioclass compare test/ --with old.audioclass --with new.audioclass --report compare.html",
-)
 TRAINED_ALREADY = "cannot be given with a model: it is evaluated as it is"
 Folds = Annotated[
     str,
@@ -42,6 +32,12 @@ class GateError(AudioclassError):
     """A figure that is not as good as it was asked to be."""
 
 
+@screen.with_examples(
+    "audioclass evaluate birds.audioclass test/ --report birds.html",
+    "audioclass evaluate corpus/",
+    "audioclass evaluate corpus/ --folds groups --strategy one_vs_one --json",
+    "audioclass evaluate birds.audioclass test/ --min-accuracy 0.9 --max-ece 0.05",
+)
 @grouped
 def evaluate(
     paths: Annotated[
@@ -85,6 +81,10 @@ def evaluate(
     raise typer.Exit(1 if evaluated.dataset.failures else 0)
 
 
+@screen.with_examples(
+    "audioclass compare corpus/ --with hybrid_dendrogram --with one_vs_one --with one_vs_rest",
+    "audioclass compare test/ --with old.audioclass --with new.audioclass --report compare.html",
+)
 @grouped
 def compare(
     corpus: Annotated[Path, typer.Argument(metavar="CORPUS", help="Folder or file of labelled recordings.")],

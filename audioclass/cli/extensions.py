@@ -1,10 +1,11 @@
-"""Commands of plugins, listed from their manifests and imported when they are used, and modules given with `-p`."""
+"""Commands that are listed without being imported, those of plugins among them, and modules given with `-p`."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from audioclass.cli.commands import COMMANDS, load_command
 from audioclass.hookspecs import PROJECT
 
 if TYPE_CHECKING:
@@ -23,30 +25,41 @@ TRACE = "AUDIOCLASS_TRACE"
 COMPLETION = ("install_completion", "show_completion")  # options that a whole program has, once
 
 
-class ExtensibleGroup(TyperGroup):
-    """Our commands, then those of plugins."""
+class LazyGroup(TyperGroup):
+    """Our commands, then those of plugins; each is imported when it is used, and listed without that."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every name; nothing that has a manifest is imported."""
-        return [*super().list_commands(ctx), *_plugin_commands(ctx)]
+        """Every name."""
+        return [*COMMANDS, *_plugin_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Our command, or the name and summary of a plugin's."""
-        ours = super().get_command(ctx, cmd_name)
-        if ours is not None or cmd_name not in _plugin_commands(ctx):
-            return ours
-        return TyperCommand(cmd_name, help=_plugin_commands(ctx)[cmd_name].summary)
+        """The command where it was used already, else its name and summary."""
+        if cmd_name in self.commands:
+            return self.commands[cmd_name]
+        if cmd_name in COMMANDS:
+            return TyperCommand(cmd_name, help=COMMANDS[cmd_name][2])
+        entry = _plugin_commands(ctx).get(cmd_name)
+        return None if entry is None else TyperCommand(cmd_name, help=entry.summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is to be run; a plugin's is imported now."""
+        """The command that is to be run, imported now."""
         name = args[0]
-        if super().get_command(ctx, name) is None and name in _plugin_commands(ctx):
-            entry = _plugin_commands(ctx)[name]
-            command = typer.main.get_command(_manager().make(entry.kind, entry.name).app())
-            command.name = name
-            command.params = [param for param in command.params if param.name not in COMPLETION]
-            self.commands[name] = command
+        if name in COMMANDS:
+            self.commands.setdefault(name, load_command(name))
+        elif name in _plugin_commands(ctx):
+            self.commands[name] = _plugin_command(name, _plugin_commands(ctx)[name])
+        elif not name.startswith("-"):
+            nearest = get_close_matches(name, self.list_commands(ctx), n=1)
+            hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
         return super().resolve_command(ctx, args)
+
+
+def _plugin_command(name: str, entry: Entry) -> Any:
+    command = typer.main.get_command(_manager().make(entry.kind, entry.name).app())
+    command.name = name
+    command.params = [param for param in command.params if param.name not in COMPLETION]
+    return command
 
 
 def _plugin_commands(ctx: Any) -> dict[str, Entry]:

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from audioclass.run import Progress
 
 
+@screen.with_examples(
+    "audioclass extract talk.wav",
+    "audioclass extract recordings/ --recipe environment -o features.npz --jobs 0",
+    "ffmpeg -i film.mkv -f wav - | audioclass extract - -o film.csv",
+)
 def extract(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
     recipe: Annotated[
@@ -68,6 +73,7 @@ def extract(
     raise typer.Exit(1 if failed else 0)
 
 
+@screen.with_examples("audioclass recipes", "audioclass recipes environment > mine.toml")
 def recipes(
     name: Annotated[str | None, typer.Argument(help="Show this recipe in full.", show_default=False)] = None,
     json: Json = False,

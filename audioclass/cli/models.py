@@ -23,7 +23,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, or the name of a shipped model.")]
-CALIBRATE_EXAMPLES = screen.examples("audioclass calibrate broadcast.audioclass local/ -o local.audioclass")
 
 
 @app.command(epilog=screen.examples("audioclass model show birds.audioclass", "audioclass model show broadcast"))
@@ -68,6 +67,7 @@ def card(model: ModelPath) -> None:
     screen.out(card_of(_load(model)).rstrip())
 
 
+@screen.with_examples("audioclass calibrate broadcast.audioclass local/ -o local.audioclass")
 @grouped
 def calibrate(
     model: ModelPath,

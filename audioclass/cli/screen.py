@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from audioclass.errors import UsageError
 from audioclass.run import Progress, silent
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 
 def out(text: str) -> None:
@@ -108,3 +110,13 @@ def progress() -> Iterator[Progress]:
 def examples(*commands: str) -> str:
     """The foot of a command's help: commands as they are typed, one a line."""
     return "\b\nExamples:\n" + "\n".join(f"  {command}" for command in commands)
+
+
+def with_examples(*commands: str) -> Callable[[Command], Command]:
+    """A decorator that puts examples at the foot of a command's help."""
+
+    def mark(function: Command) -> Command:
+        vars(function)["examples"] = examples(*commands)
+        return function
+
+    return mark

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from audioclass.engine.training import Trained
 
-EXAMPLES = screen.examples(
+MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss", "calibration_error": "ECE"}
+OWN_METHOD = "cannot be given with --update: a model is added to by its own method"
+
+
+@screen.with_examples(
     "audioclass train corpus/ -o birds.audioclass",
     "audioclass train corpus/ --strategy one_vs_one --trainer svm --jobs 0",
     "audioclass train corpus/ --taxonomy tree.toml --config choices.toml",
     "audioclass train more/ --update birds.audioclass -o birds2.audioclass",
     "audioclass train --update birds.audioclass --tree edited.toml -o birds2.audioclass",
 )
-MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss", "calibration_error": "ECE"}
-OWN_METHOD = "cannot be given with --update: a model is added to by its own method"
-
-
 @grouped
 def train(
     training: TrainingOptions,

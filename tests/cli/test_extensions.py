@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 import pytest
-import typer
 
-from audioclass.cli import app, run
+from audioclass.cli import run
+from audioclass.cli.commands import COMMANDS, load_command
 from audioclass.hookspecs import OUR_COMMANDS
 from audioclass.plugins.manager import plugin_manager
 
@@ -15,7 +15,13 @@ KERNEL = "audioclass.plugins.templates.kernel"
 
 
 def test_names_of_our_commands_are_kept_from_plugins():
-    assert sorted(OUR_COMMANDS) == sorted(typer.main.get_command(app).commands)
+    assert sorted(OUR_COMMANDS) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_list_says_what_the_help_of_a_command_begins_with(name):
+    help_text = " ".join(load_command(name).help.split())
+    assert help_text.startswith(COMMANDS[name][2].rstrip("."))
 
 
 def test_a_command_of_a_plugin_is_listed_run_and_gone_afterwards(capsys, tmp_path):
