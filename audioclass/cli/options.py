@@ -205,7 +205,8 @@ def read_config(path: Path) -> dict[str, Any]:
 def _training_keyword(option: Option) -> inspect.Parameter:
     default = option.default if not isinstance(option.default, tuple) else list(option.default)
     shown = f" ({default})" if default not in (None, "", [], True, False) else ""
-    text = f"{option.help[:1].upper()}{option.help[1:]}{shown}."
+    choices = f" One of {', '.join(option.parameter.choices)}." if option.parameter and option.parameter.choices else ""
+    text = f"{option.help[:1].upper()}{option.help[1:]}{shown}.{choices}"
     flags = option.flags if option.type is not bool else (f"{option.flags[0]}/--no-{option.flags[0][2:]}",)
     hint = Annotated[option.type | None, typer.Option(*flags, help=text, show_default=False)]  # type: ignore[name-defined]
     return _keyword(option.name, hint, None)
