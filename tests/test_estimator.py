@@ -135,3 +135,36 @@ def test_weights_that_are_all_zero_are_refused(blobs):
     X, y, _ = blobs
     with pytest.raises(ValueError, match="(?i)weight"):
         plain("one_vs_rest").fit(X, y, sample_weight=np.zeros(120))
+
+
+def test_parameters_of_components_are_read_and_set(blobs):
+    X, y, _ = blobs
+    model = plain("one_vs_one", kernel="gaussian:sigma=2")
+    assert model.get_params()["kernel__sigma"] == 2.0
+    assert model.get_params()["strategy__coupling"] == "wu_lin_weng"
+    model.set_params(strategy__coupling="price", kernel__sigma=3.0, C=2.0)
+    assert (model.strategy.coupling, model.kernel.sigma, model.C) == ("price", 3.0, 2.0)
+    assert clone(model).fit(X, y).training_.classifier.strategy.coupling == "price"
+
+
+def test_a_grid_walks_parameters_of_components(blobs):
+    X, y, _ = blobs
+    grid = GridSearchCV(plain("one_vs_rest"), {"kernel__sigma": [0.01, 2.0]}, cv=2).fit(X, y)
+    assert grid.best_params_ == {"kernel__sigma": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"strategy__prize": 1}, UsageError, "unknown parameter of one_vs_one 'prize'"),
+        ({"strateg": "dag"}, ValueError, "strateg"),
+    ],
+)
+def test_what_is_no_parameter_cannot_be_set(changes, error, message):
+    with pytest.raises(error, match=message):
+        plain("one_vs_one").set_params(**changes)
+
+
+def test_what_is_no_parameter_cannot_be_given():
+    with pytest.raises(TypeError, match="AudioclassClassifier has no parameter 'strateg'"):
+        AudioclassClassifier(strateg="dag")

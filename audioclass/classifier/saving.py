@@ -22,6 +22,7 @@ from audioclass.classifier.archive import write_archive
 from audioclass.classifier.bank import Bank, KernelPart
 from audioclass.classifier.classifier import Classifier, StatedComponent
 from audioclass.classifier.model import Model
+from audioclass.contracts import Named
 from audioclass.parameters import parameter_values
 from audioclass.problems import Plan
 
@@ -94,7 +95,7 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     return arrays
 
 
-def plain_component(component: Any) -> Mapping[str, Any] | None:
+def plain_component(component: Named | StatedComponent | None) -> Mapping[str, Any] | None:
     """A component as its name and parameters."""
     if component is None or isinstance(component, StatedComponent):
         return None if component is None else component.table

@@ -8,6 +8,7 @@ from typing import Any
 
 from audioclass.classifier.model import Model
 from audioclass.classifier.tree import learnt_tree
+from audioclass.contracts import DirectStrategy, Strategy
 from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy, Plan
 from audioclass.strategies.dendrogram import HybridDendrogram, tree_of
@@ -83,12 +84,12 @@ def fitting_machines(model: Model, edited: WrittenTree) -> WrittenTree:
     return replace(edited, machines={each: facts for each, facts in edited.machines.items() if each in asked})
 
 
-def as_given(strategy: Any, tree: WrittenTree) -> HybridDendrogram:
+def as_given(strategy: Strategy | DirectStrategy, tree: WrittenTree) -> HybridDendrogram:
     """The strategy that takes a tree as it is: nothing of it is learnt or merged."""
     return replace(dendrogram_of(strategy), tree="taxonomy", below="as given", merge="none", form=tree.form)
 
 
-def dendrogram_of(strategy: Any) -> HybridDendrogram:
+def dendrogram_of(strategy: Strategy | DirectStrategy) -> HybridDendrogram:
     """The strategy, if it has a tree that can be given."""
     if not isinstance(strategy, HybridDendrogram):
         raise UsageError(f"strategy {strategy.name!r} has no tree, only hybrid_dendrogram has one")

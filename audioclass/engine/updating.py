@@ -11,7 +11,7 @@ import numpy as np
 
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Memory, Model
-from audioclass.contracts import Kernel, PlansRounds
+from audioclass.contracts import DirectStrategy, Kernel, PlansRounds, Strategy
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
@@ -94,7 +94,7 @@ def _taxonomy_of(old: Model, tree: WrittenTree) -> Taxonomy:
     return old.taxonomy if is_same else tree.taxonomy
 
 
-def _given_strategy(strategy: object, tree: WrittenTree, taxonomy: Taxonomy) -> HybridDendrogram:
+def _given_strategy(strategy: Strategy | DirectStrategy, tree: WrittenTree, taxonomy: Taxonomy) -> HybridDendrogram:
     """Merges nothing of the tree; what is planned anew later, for more labels, has the groups of the taxonomy."""
     given = as_given(strategy, tree)
     return given if len(taxonomy.groups) > 1 else replace(given, tree=dendrogram_of(strategy).tree)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.contracts import Descriptor, Embedding, Named, Pooling
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import Spectra
 from audioclass.errors import UsageError, unknown_name
@@ -34,10 +35,10 @@ class Part:
     """
 
     group: str
-    descriptors: tuple[Any, ...] = ()
-    poolings: tuple[Any, ...] = ()
+    descriptors: tuple[Descriptor, ...] = ()
+    poolings: tuple[Pooling, ...] = ()
     derivatives: int = 0
-    embedding: Any = None
+    embedding: Embedding | None = None
 
     def frame_columns(self, framing: Framing) -> list[str]:
         """Names of the values of each frame, derivatives after the values."""
@@ -195,7 +196,7 @@ def _number(name: str, table: Mapping[str, Any], key: str) -> float:
     return float(value)
 
 
-def _plain_component(component: Any) -> dict[str, Any]:
+def _plain_component(component: Named) -> dict[str, Any]:
     values = {
         key: list(value) if isinstance(value, tuple) else value for key, value in parameter_values(component).items()
     }
