@@ -149,8 +149,9 @@ def test_parameters_of_components_are_read_and_set(blobs):
 
 def test_a_grid_walks_parameters_of_components(blobs):
     X, y, _ = blobs
-    grid = GridSearchCV(plain("one_vs_rest"), {"kernel__sigma": [0.01, 2.0]}, cv=2).fit(X, y)
-    assert grid.best_params_ == {"kernel__sigma": 2.0}
+    grid = GridSearchCV(plain("one_vs_rest"), {"kernel__sigma": [1.0, 2.0]}, cv=2).fit(X, y)
+    assert [choice["kernel__sigma"] for choice in grid.cv_results_["params"]] == [1.0, 2.0]
+    assert grid.best_estimator_.kernel.sigma == grid.best_params_["kernel__sigma"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ import pytest
 
 from audioclass.cli.exporting import name_by_suffix
 from audioclass.errors import UsageError
+from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager
-from audioclass.plugins.sources import Source, builtin_source
+from audioclass.plugins.sources import Source
 
 FORMAT = """
 from audioclass import component, hookimpl
@@ -28,9 +29,10 @@ def register_formats():
     return [Format]
 """
 STATED = """
-schema = 1
+schema = 2
+api = 1
 
-[[offers]]
+[[entries]]
 kind = "format"
 name = "{name}"
 summary = "A format."

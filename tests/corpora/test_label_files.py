@@ -9,8 +9,9 @@ from audioclass.data import Annotations, Result, Segment
 from audioclass.engine.datasets import corpus_readers, label_formats
 from audioclass.errors import CorpusError
 from audioclass.parameters import component
+from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager, plugin_manager
-from audioclass.plugins.sources import Source, builtin_source
+from audioclass.plugins.sources import Source
 
 RAVEN = "Selection\tBegin Time (s)\tEnd Time (s)\tAnnotation\n1\t0\t1\t{}\n"
 CONTENTS = {
@@ -203,8 +204,10 @@ def test_the_most_specific_format_comes_first():
 def test_a_format_that_does_not_load_is_put_aside(tmp_path, monkeypatch):
     (tmp_path / "audioclass_broken.py").write_text("import nothing_of_this_name")
     monkeypatch.syspath_prepend(str(tmp_path))
-    stated = 'kind = "format"\nname = "broken"\nsummary = ""\nmodule = "audioclass_broken"\nsuffix = ".broken"\n'
-    broken = Source("audioclass-broken", "1.0", ("audioclass_broken",), f"schema = 1\n[[offers]]\n{stated}")
+    stated = (
+        'kind = "format"\nname = "broken"\nsummary = ""\nmodule = "audioclass_broken"\nfacts = { suffix = ".broken" }\n'
+    )
+    broken = Source("audioclass-broken", "1.0", ("audioclass_broken",), f"schema = 2\napi = 1\n[[entries]]\n{stated}")
     manager = PluginManager([builtin_source(), broken])
     assert [one.name for one in label_formats(manager)] == [one.name for one in FORMATS]
     assert [one.distribution for one in manager.quarantine] == ["audioclass-broken"]
