@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from audioclass.errors import AudioFileError
+from audioclass.errors import AudioFileError, UsageError
 
 SUFFIXES = frozenset(
     {
@@ -28,7 +28,7 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
     """The recordings under the paths, in order: files as they are, folders searched all the way down.
 
     Suffixes count in any case; hidden files and folders do not. A folder with the suffix of a recording is among them,
-    for its reader to refuse.
+    for its reader to refuse. Where there are none at all, that is refused here.
     """
     recordings: dict[Path, None] = {}
     for path in paths:
@@ -36,6 +36,8 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
             recordings |= dict.fromkeys(_below(path))
         else:
             recordings[path] = None
+    if not recordings:
+        raise UsageError(f"{', '.join(map(str, paths))}: no recordings found")
     return list(recordings)
 
 

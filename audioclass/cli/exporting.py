@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 from audioclass.cli import screen
 from audioclass.contracts import LabelFormat, WritesBytes
+from audioclass.data import Result
 from audioclass.errors import PluginError, UsageError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from audioclass.data import Result
-    from audioclass.plugins.manager import PluginManager
+from audioclass.hookspecs import PROJECT
+from audioclass.plugins.manager import PluginManager, plugin_manager
+from audioclass.storage import atomic_open
 
 
 def output_format(format: str | None, output: Path | None) -> LabelFormat | None:  # noqa: A002 (the name of the option)
     """The format that was asked for, by name or by the suffix of the output; None for lines or a timeline."""
-    from audioclass.plugins.manager import plugin_manager
-
     if format is None and output is None:
         return None
     manager = plugin_manager()
@@ -34,8 +31,6 @@ def name_by_suffix(output: Path, manager: PluginManager) -> str:
 
     Of several with the same suffix the built-in one is meant, and the others are named.
     """
-    from audioclass.hookspecs import PROJECT
-
     suffixes = _suffixes(manager)
     alike = [name for name, suffix in suffixes.items() if output.name.lower().endswith(suffix.lower())]
     if not alike:
@@ -66,8 +61,6 @@ def _suffixes(manager: PluginManager) -> dict[str, str]:
 
 def write_result(format: LabelFormat, result: Result, output: Path | None) -> None:  # noqa: A002 (as above)
     """To a file that appears only when it is whole, or to standard output."""
-    from audioclass.storage import atomic_open
-
     is_binary = isinstance(format, WritesBytes) and format.binary
     if output is None or str(output) == "-":
         format.write(result, sys.stdout.buffer if is_binary else sys.stdout)

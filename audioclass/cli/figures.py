@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from audioclass.cli import screen
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from audioclass.evaluation.comparison import Comparison
-    from audioclass.evaluation.evaluation import Evaluation
-    from audioclass.evaluation.views import View
+from audioclass.evaluation.comparison import Comparison
+from audioclass.evaluation.evaluation import Evaluation
+from audioclass.evaluation.labels import LABEL_MEASURES
+from audioclass.evaluation.views import View
 
 
 def different_views(evaluation: Evaluation) -> Sequence[View]:
@@ -22,8 +19,6 @@ def different_views(evaluation: Evaluation) -> Sequence[View]:
 
 def show_evaluation(evaluation: Evaluation) -> None:
     """Every measure with its interval, then each label against the rest."""
-    from audioclass.evaluation.labels import LABEL_MEASURES
-
     views = different_views(evaluation)
     head = ("measure", *(cell for view in views for cell in (f"per {view.unit}", "95 %")))
     screen.table(head, [row[: len(head)] for row in evaluation.rows()])

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import typer
 
 from audioclass.cli import screen
-from audioclass.formats.rows import COLUMNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from audioclass.data import Result
-    from audioclass.engine.batches import Outcome
+from audioclass.cli.timeline import print_timeline
+from audioclass.data import Result
+from audioclass.engine.batches import Outcome
+from audioclass.formats.rows import COLUMNS, rows_of
 
 
 class InOrder:
@@ -48,8 +45,6 @@ def print_lines(result: Result) -> None:
 
 def _fields(result: Result) -> Iterator[tuple[str, ...]]:
     """The columns of each segment as texts."""
-    from audioclass.formats.rows import rows_of
-
     for row in rows_of(result):
         yield (
             " ".join(row.file.split()),
@@ -68,8 +63,6 @@ def _probability(value: float | None) -> str:
 
 def show_recordings(outcomes: Sequence[Outcome]) -> None:
     """A timeline and a table of each recording, for people."""
-    from audioclass.cli.timeline import print_timeline
-
     for outcome in outcomes:
         if outcome.result is not None:
             print_timeline(outcome.result)

@@ -10,16 +10,13 @@ import typing
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import typer
 
 from audioclass.errors import UsageError, unknown_name
-from audioclass.training.config import OPTIONS, Option
-
-if TYPE_CHECKING:
-    from audioclass.run import Progress, Run
-    from audioclass.training.config import TrainingConfig
+from audioclass.run import Run
+from audioclass.training.config import OPTIONS, Option, TrainingConfig
 
 PROJECT_FILE = "audioclass.toml"
 SEED = "seed"
@@ -152,8 +149,6 @@ class StatedOptions:
 
     def config(self, run: Run, **changes: Any) -> TrainingConfig:
         """The configuration, some of it changed."""
-        from audioclass.training.config import TrainingConfig
-
         stated = {name: value for name, value in self.values.items() if name != SEED}
         return TrainingConfig.of(stated | changes, run, sources=self.sources)
 
@@ -172,13 +167,6 @@ class CorpusOptions(OptionGroup):
     ] = None
     jobs: Jobs = 1
     cache: Cache = None
-
-    def run(self, progress: Progress, seed: int = 0) -> Run:
-        """The run that a command hands down."""
-        from audioclass.engine.runs import make_run
-        from audioclass.run import executor_for
-
-        return make_run(executor=executor_for(self.jobs), cache=self.cache, progress=progress, seed=seed)
 
 
 def find_project_file(corpus: Path) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,11 +13,12 @@ from audioclass.cli import screen
 from audioclass.cli.options import Json
 from audioclass.errors import unknown_name
 from audioclass.hookspecs import API_VERSION, KINDS
-
-if TYPE_CHECKING:
-    from audioclass.parameters import Parameter
-    from audioclass.plugins.manager import PluginManager
-    from audioclass.plugins.manifests import Entry
+from audioclass.parameters import Parameter
+from audioclass.plugins.checking import check_entries, select_entries, write_manifest_file
+from audioclass.plugins.doctor import diagnose
+from audioclass.plugins.manager import PluginManager, plugin_manager
+from audioclass.plugins.manifests import Entry
+from audioclass.plugins.scaffold import write_plugin
 
 app = typer.Typer(
     name="plugins",
@@ -37,7 +38,7 @@ def _known_kinds(incomplete: str) -> list[str]:
 
 
 def _known_names(incomplete: str) -> list[str]:
-    return sorted({entry.name for entry in _manager().entries() if entry.name.startswith(incomplete)})
+    return sorted({entry.name for entry in plugin_manager().entries() if entry.name.startswith(incomplete)})
 
 
 LISTED_KINDS = ", ".join(KINDS)
@@ -59,7 +60,7 @@ def list_plugins(context: typer.Context, kind: Kind = None, json: Json = False, 
     """
     if context.invoked_subcommand:
         return
-    manager = _manager(strict)
+    manager = plugin_manager(strict=strict)
     entries = manager.entries(kind)
     if json:
         screen.out_json({"api": API_VERSION, "components": [_as_plain(entry) for entry in entries]})
@@ -75,7 +76,7 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
 
     Each parameter stands with its range, the interval that searches walk, and what it means.
     """
-    manager = _manager()
+    manager = plugin_manager()
     entries = [entry for entry in manager.entries(kind) if entry.name == name]
     if not entries:
         raise unknown_name(kind or "name", name, {entry.name for entry in manager.entries(kind)})
@@ -104,9 +105,7 @@ def new(
 
     A complete distribution: a working component, its tests, manifest, packaging, licence and CI. Needs no network.
     """
-    from audioclass.plugins.scaffold import write_plugin
-
-    folder = write_plugin(name, kind, directory, _manager())
+    folder = write_plugin(name, kind, directory, plugin_manager())
     screen.out(str(folder))
     screen.note(f"next: pip install {_local(folder)} && audioclass plugins check {_local(folder)}")
 
@@ -130,9 +129,7 @@ def check(
 
     Prints every check of the contract with its result; exit code 1 if one fails.
     """
-    from audioclass.plugins.checking import check_entries, select_entries
-
-    manager, entries = select_entries(what, kind, _manager)
+    manager, entries = select_entries(what, kind, plugin_manager)
     checked = list(check_entries(manager, entries, settings or []))
     if json:
         screen.out_json(checked)
@@ -151,8 +148,6 @@ def manifest(
 
     The manifest, audioclass-plugin.toml, is made from the classes; with it they are listed without being imported.
     """
-    from audioclass.plugins.checking import write_manifest_file
-
     screen.out(str(write_manifest_file(path)))
 
 
@@ -166,8 +161,6 @@ def doctor(
     Imports every distribution apart from the others and prints the reason of each failure and the command that
     mends it; exit code 1 if there is one.
     """
-    from audioclass.plugins.doctor import diagnose
-
     diagnosis = diagnose(progress=lambda name: screen.note(f"importing {name}"))
     ailing = [*diagnosis.manager.quarantine, *diagnosis.outdated]
     entries = diagnosis.manager.entries()
@@ -197,12 +190,6 @@ def doctor(
 
 
 # --- printing
-
-
-def _manager(strict: bool | None = None) -> PluginManager:
-    from audioclass.plugins.manager import plugin_manager
-
-    return plugin_manager(strict=strict)
 
 
 def _mention_quarantine(manager: PluginManager) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,9 +44,9 @@ def _coloured(line: str, colour: str) -> None:
     if not sys.stderr.isatty():
         note(line)
         return
-    from rich.console import Console
+    from audioclass.cli import terminal
 
-    Console(stderr=True).print(line, style=colour, markup=False, highlight=False, soft_wrap=True)
+    terminal.print_coloured(line, colour)
 
 
 def check_place(path: Path) -> None:
@@ -63,48 +63,21 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for row in (columns, *rows):
             out("\t".join(" ".join(field.split()) for field in row))
         return
-    from rich.console import Console
-    from rich.table import Table
+    from audioclass.cli import terminal
 
-    drawn = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        drawn.add_column(column, overflow="fold")
-    for row in rows:
-        drawn.add_row(*row)
-    Console(markup=False, highlight=False).print(drawn)
+    terminal.print_table(columns, rows)
 
 
-@contextlib.contextmanager
-def progress() -> Iterator[Progress]:
+def progress() -> contextlib.AbstractContextManager[Progress]:
     """Bars for the stages of a long work, on a terminal's standard error; silent elsewhere.
 
     A stage that is done makes room; results go past the bars to standard output, messages above them.
     """
     if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich import progress as bars
-    from rich.console import Console
+        return contextlib.nullcontext(silent)
+    from audioclass.cli import terminal
 
-    columns = (
-        bars.TextColumn("{task.description}", markup=False),
-        bars.BarColumn(),
-        bars.TextColumn("{task.fields[amount]}"),
-        bars.TimeRemainingColumn(),
-    )
-    console = Console(stderr=True)
-    with bars.Progress(*columns, console=console, transient=True, redirect_stdout=False, refresh_per_second=5) as drawn:
-        tasks: dict[str, bars.TaskID] = {}
-
-        def tell(stage: str, done: float, total: float | None) -> None:
-            amount = f"{done:.0f}" if total is None else f"{done:.0f} of {total:.0f}"
-            if stage not in tasks:
-                tasks[stage] = drawn.add_task(stage, total=total, amount=amount)
-            drawn.update(tasks[stage], completed=done, total=total, amount=amount)
-            if total is not None and done >= total:
-                drawn.remove_task(tasks.pop(stage))
-
-        yield tell
+    return terminal.progress_bars()
 
 
 def examples(*commands: str) -> str:

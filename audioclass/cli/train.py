@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.figures import different_views
 from audioclass.cli.options import CorpusOptions, Json, TrainingOptions, grouped
-from audioclass.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from audioclass.engine.training import Trained
-
-MEASURES = {"accuracy": "accuracy", "log_loss": "log-loss", "calibration_error": "ECE"}
-OWN_METHOD = "cannot be given with --update: a model is added to by its own method"
+    pass
 
 
 @screen.with_examples(
@@ -69,117 +61,14 @@ def train(
     groups that were held out; a random split, which leaks groups, is shown for comparison. A run that was killed goes
     on where it stopped when it is started again. Options may also stand in a file `audioclass.toml` beside the corpus.
     """
-    from audioclass.classifier.saving import SUFFIX, save_model
+    from audioclass.cli.actions import train_model
 
-    default_name = _default_name(corpus, update, tree)
-    output = output or Path(f"{default_name}{SUFFIX}")
-    screen.check_place(output)
-    start = time.perf_counter()
-    trained = _train(corpus, training, gathering, output.stem, update, tree)
-    save_model(trained.model, output)
-    seconds = time.perf_counter() - start
-    screen.out_json(_plain(trained, output, seconds)) if json else _show(trained)
-    for _, reason in trained.dataset.failures:
-        screen.note(reason)
-    for warning in trained.warnings:
-        screen.warn(warning)
-    size = output.stat().st_size / 1000
-    screen.note(f"{output}: {len(trained.model.labels)} labels, {size:,.0f} kB, trained in {seconds:.1f} s")
-    raise typer.Exit(1 if trained.dataset.failures else 0)
-
-
-def _default_name(corpus: Path | None, update: Path | None, tree: Path | None) -> str:
-    """The name of the corpus, or of the model whose tree was edited."""
-    if corpus is None:
-        if update is None or tree is None:
-            raise UsageError("CORPUS is missing; only --update with --tree goes without")
-        return f"{update.stem}-edited"
-    path = corpus.resolve()
-    return path.name if path.is_dir() else path.stem
-
-
-def _train(
-    corpus: Path | None,
-    training: TrainingOptions,
-    gathering: CorpusOptions,
-    name: str,
-    update: Path | None,
-    tree: Path | None,
-) -> Trained:
-    from audioclass.engine import training as engine
-    from audioclass.engine import updating
-    from audioclass.taxonomy import Taxonomy
-    from audioclass.trees.files import read_tree
-
-    written = None if tree is None else read_tree(tree)
-    if update is not None:
-        training.refuse(OWN_METHOD, but=["taxonomy"])
-        groups = training.values.get("taxonomy")
-        taxonomy = None if groups in (None, "learn") else Taxonomy.read(Path(groups))
-        with screen.progress() as progress:
-            run = gathering.run(progress)
-            return updating.update(
-                update, corpus, name=name, taxonomy=taxonomy, tree=written, reader=gathering.reader, run=run
-            )
-    if corpus is None:
-        raise UsageError("CORPUS is missing")
-    stated = training.beside(corpus)
-    with screen.progress() as progress:
-        run = gathering.run(progress, stated.seed)
-        config = stated.config(run)
-        return engine.train(corpus, config=config, tree=written, reader=gathering.reader, name=name, run=run)
-
-
-def _show(trained: Trained) -> None:
-    _show_nodes(trained)
-    views = {"held out by group": trained.grouped, "random split, leaks groups": trained.random_split}
-    rows = [
-        (f"{name}, per {view.unit}", *(f"{view.measures[key].value:.3f}" for key in MEASURES))
-        for name, evaluation in views.items()
-        if evaluation is not None
-        for view in different_views(evaluation)
-    ]
-    screen.table(("out of fold", *MEASURES.values()), rows)
-
-
-def _show_nodes(trained: Trained) -> None:
-    """The tree with what was chosen at each node, or a table of the machines where there is no tree."""
-    from audioclass.classifier.tree import learnt_tree
-    from audioclass.trees.drawing import draw_lines
-
-    tree = learnt_tree(trained.model)
-    if tree is not None:
-        screen.out("\n".join(draw_lines(tree)))
-    else:
-        machines = [_machine(one, len(trained.model.labels)) for one in trained.model.about["machines"]]
-        screen.table(("label or group", "against", "kernel", "C", "examples", "log-loss"), machines)
-    screen.out("")
-
-
-def _machine(one: Mapping[str, Any], n_labels: int) -> tuple[str, ...]:
-    """A row for a machine: its smaller side against the other, which may be all the rest."""
-    smaller, larger = sorted((one["positive"], one["negative"]), key=len)
-    is_rest = len(smaller) + len(larger) == n_labels > 2
-    kernel = [f"{key}={value:.3g}" for key, value in one["kernel"].items() if isinstance(value, (int, float))]
-    return (
-        ", ".join(smaller),
-        "the rest" if is_rest else ", ".join(larger),
-        " ".join([one["kernel"]["name"], *kernel]),
-        f"{one['C']:.3g}",
-        str(one["examples"]),
-        f"{one['log_loss']:.3f}",
+    train_model.train(
+        training,
+        gathering,
+        corpus=corpus,
+        output=output,
+        update=update,
+        tree=tree,
+        json=json,
     )
-
-
-def _plain(trained: Trained, output: Path, seconds: float) -> dict[str, Any]:
-    about = trained.model.about
-    return {
-        "model": str(output),
-        "labels": list(trained.model.labels),
-        "seconds": seconds,
-        "report": about["report"],
-        "corpus": about["corpus"],
-        "machines": about["machines"],
-        "warnings": trained.warnings,
-        "failures": [reason for _, reason in trained.dataset.failures],
-    }

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
-import sys
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from audioclass.cli import screen
-from audioclass.errors import UsageError
 
 if TYPE_CHECKING:
-    from audioclass.classifier.model import Model
-    from audioclass.trees.text import WrittenTree
+    pass
 
 app = typer.Typer(
     name="tree",
@@ -32,9 +24,9 @@ ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, o
 @app.command(epilog=screen.examples("audioclass tree show birds.audioclass"))
 def show(model: ModelPath) -> None:
     """Draw the tree: a line for each node, with what its machines are and reach."""
-    from audioclass.trees.drawing import draw_lines
+    from audioclass.cli.actions import edit_tree
 
-    screen.out("\n".join(draw_lines(_load(model)[1])))
+    edit_tree.show(model)
 
 
 @app.command(
@@ -60,11 +52,9 @@ def export(
     TOML and Newick hold every machine with its kernel and C, and can be edited and read back by `audioclass train
     --tree`.
     """
-    from audioclass.trees.files import WRITERS, tree_format
+    from audioclass.cli.actions import edit_tree
 
-    place = _place(output)
-    written = WRITERS[tree_format(place, format)](_load(model)[1])
-    _write(written, place)
+    edit_tree.export(model, output=output, format_name=format)
 
 
 @app.command(
@@ -120,121 +110,17 @@ def edit(
     Options are applied in the order of this list. Without any of them the tree is opened in $EDITOR and checked when
     that closes.
     """
-    from audioclass.engine.tree_editing import compare_trees, fitting_machines
-    from audioclass.trees.files import read_tree
+    from audioclass.cli.actions import edit_tree
 
-    edits = {"group": group, "move": move, "add": add, "merge": merge, "rename": rename}
-    machines = {"C": error_factor, "kernel": kernel}
-    uses_editor = not any(edits.values()) and not any(machines.values())
-    place = _place(output or (Path(f"{Path(model).stem}-tree.toml") if uses_editor else None))
-    loaded, before = _load(model)
-    written = before if tree is None else read_tree(tree)
-    if uses_editor:
-        edited = _in_editor(written)
-    else:
-        edited = _with_machines(fitting_machines(loaded, _edited(written, edits)), machines)
-    changes = compare_trees(loaded, edited)
-    _write(edited.to_toml(), place)
-    screen.note(changes.describe())
-    if place is not None and not changes.is_same:
-        screen.note(f"audioclass train --update {model} --tree {place}")
-
-
-def _load(model: str) -> tuple[Model, WrittenTree]:
-    from audioclass.engine.models import load_model
-    from audioclass.engine.tree_editing import tree_of_model
-
-    loaded = load_model(model)
-    return loaded, tree_of_model(loaded)
-
-
-def _place(output: Path | None) -> Path | None:
-    """Where to write; None for standard output."""
-    if output is None or str(output) == "-":
-        return None
-    screen.check_place(output)
-    return output
-
-
-def _write(text: str, place: Path | None) -> None:
-    from audioclass.storage import atomic_write
-
-    if place is None:
-        screen.out(text.rstrip("\n"))
-    else:
-        atomic_write(place, text)
-        screen.note(f"{place}: written")
-
-
-def _edited(written: WrittenTree, edits: Mapping[str, list[str] | None]) -> WrittenTree:
-    """The tree after every edit, kind by kind."""
-    from audioclass.trees import editing
-
-    for stated in edits["group"] or ():
-        name, members = _pair("--group", stated)
-        written = editing.make_group(written, name, [member.strip() for member in members.split(",")])
-    for stated in edits["move"] or ():
-        written = editing.move(written, *_pair("--move", stated))
-    for stated in edits["add"] or ():
-        written = editing.add(written, *_pair("--add", stated))
-    for name in edits["merge"] or ():
-        written = editing.merge_group(written, name)
-    for stated in edits["rename"] or ():
-        written = editing.rename_group(written, *_pair("--rename", stated))
-    return written
-
-
-def _with_machines(written: WrittenTree, edits: Mapping[str, list[str] | None]) -> WrittenTree:
-    """The tree with other choices for the machines of some nodes."""
-    from audioclass.trees.editing import set_machines
-
-    for stated in edits["C"] or ():
-        node, value = _pair("--error-factor", stated)
-        written = set_machines(written, node, {"C": _error_factor(value)})
-    for stated in edits["kernel"] or ():
-        node, value = _pair("--kernel", stated)
-        written = set_machines(written, node, {"kernel": _kernel_table(value)})
-    return written
-
-
-def _pair(option: str, stated: str) -> tuple[str, str]:
-    left, equals, right = stated.partition("=")
-    if not equals or not left.strip() or not right.strip():
-        raise UsageError(f"{option} {stated!r} must be two names with = between")
-    return left.strip(), right.strip()
-
-
-def _error_factor(text: str) -> float:
-    try:
-        C = float(text)
-    except ValueError:
-        C = float("nan")
-    if not 0 < C < float("inf"):
-        raise UsageError(f"C={text} must be positive and finite")
-    return C
-
-
-def _kernel_table(text: str) -> dict[str, Any]:
-    """The kernel that a text names, as a table of all its parameters."""
-    from audioclass.engine.runs import make_run
-    from audioclass.parameters import parameter_values
-
-    kernel = make_run().component("kernel", text)
-    return {"name": kernel.name, **parameter_values(kernel)}
-
-
-def _in_editor(written: WrittenTree) -> WrittenTree:
-    """The tree as somebody leaves it in an editor."""
-    from audioclass.trees.reading import read_toml
-
-    if not sys.stdin.isatty() or not sys.stdout.isatty():
-        raise UsageError("no edit is stated, and there is no terminal to open an editor in; see tree edit --help")
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("notepad" if os.name == "nt" else "vi")
-    with tempfile.TemporaryDirectory(prefix="audioclass-") as folder:
-        path = Path(folder) / "tree.toml"
-        path.write_text(written.to_toml(), encoding="utf-8")
-        try:
-            subprocess.run([*shlex.split(editor), str(path)], check=True)
-        except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            raise UsageError(f"editor {editor!r} failed: {error}") from error
-        return read_toml(path.read_text(encoding="utf-8"))
+    edit_tree.edit(
+        model,
+        output=output,
+        tree=tree,
+        group=group,
+        move=move,
+        add=add,
+        merge=merge,
+        rename=rename,
+        error_factor=error_factor,
+        kernel=kernel,
+    )

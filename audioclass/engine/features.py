@@ -11,7 +11,6 @@ from pathlib import Path
 from audioclass.audio.blocks import read_blocks
 from audioclass.data import Features
 from audioclass.engine.runs import make_run
-from audioclass.errors import UsageError
 from audioclass.extraction.batch import Extracted, extract_batch
 from audioclass.extraction.cache import Cache
 from audioclass.extraction.extract import extract_features
@@ -54,8 +53,6 @@ def extract_many(paths: Sequence[Path], recipe: Recipe, run: Run) -> Iterator[Ex
     input, which has no content to know it by.
     """
     recordings = find_recordings(paths)
-    if not recordings:
-        raise UsageError(f"{', '.join(map(str, paths))}: no recordings found")
     with tempfile.TemporaryDirectory(prefix="audioclass-") as passing:
         is_passing = run.cache is None or any(str(path) == "-" for path in recordings)
         folder = Path(passing) if is_passing or run.cache is None else run.cache / "features"

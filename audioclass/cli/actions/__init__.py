@@ -1,0 +1,1 @@
+"""What each command does when it runs, imported then: help needs neither numpy nor the engine."""

@@ -1,0 +1,153 @@
+"""What `audioclass classify` does: recordings to lines, a timeline, a file of any format or a page."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from audioclass.audio.blocks import read_blocks
+from audioclass.cli import screen
+from audioclass.cli.exporting import output_format, write_result
+from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
+from audioclass.contracts import LabelFormat
+from audioclass.engine.batches import Ledger, Outcome, classify_many, joined
+from audioclass.engine.models import loaded
+from audioclass.engine.pages import classify_to_page
+from audioclass.engine.runs import make_run
+from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
+from audioclass.errors import UsageError
+from audioclass.recordings import find_recordings
+from audioclass.run import Run, executor_for
+from audioclass.segmentation.results import result_of
+
+
+def classify(
+    paths: list[Path],
+    model: str,
+    *,
+    format_name: str | None,
+    output: Path | None,
+    windows: bool,
+    smooth: str,
+    min_duration: float,
+    threshold: float,
+    jobs: int,
+    resume: bool,
+    report: Path | None,
+    follow: bool,
+) -> None:
+    """Classify and print; a live stream with `follow`, one recording with its page where a report is wanted."""
+    run = make_run(executor=executor_for(jobs))
+    options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
+    if follow:
+        _refuse_with("--follow", {"--format": format_name, "--output": output, "--report": report, "--resume": resume})
+        _follow(paths, model, options)
+        return
+    chosen = output_format(format_name, output)
+    for place in (output, report):
+        if place is not None and str(place) != "-":
+            screen.check_place(place)
+    if report is not None:
+        _refuse_with("--report", {"--resume": resume})
+        _classify_with_report(paths, model, options, report, chosen, output)
+    else:
+        _classify_all(paths, model, options, run, chosen, output, resume)
+
+
+def _refuse_with(option: str, others: Mapping[str, object]) -> None:
+    for other, value in others.items():
+        if value:
+            raise UsageError(f"{option} goes without {other}")
+
+
+def _classify_all(
+    paths: Sequence[Path],
+    model: str,
+    options: SegmentationOptions,
+    run: Run,
+    chosen: LabelFormat | None,
+    output: Path | None,
+    resume: bool,
+) -> None:
+    files = find_recordings(paths)
+    if resume and (output is None or str(output) == "-"):
+        raise UsageError("--resume needs -o: the ledger stands beside the output")
+    loaded_model = loaded(model)
+    options.stream(loaded_model)  # what does not fit is refused before the work
+    has_ledger = output is not None and str(output) != "-"
+    ledger = Ledger(output, loaded_model, options, resume=resume) if output and has_ledger else None
+    start = time.perf_counter()
+    outcomes = _outcomes(files, model, options, run, ledger, is_lined=chosen is None and not sys.stdout.isatty())
+    if chosen is not None:
+        write_result(chosen, joined(outcomes, loaded_model), output)
+    elif sys.stdout.isatty():
+        show_recordings(outcomes)
+    if ledger is not None:
+        ledger.close()
+    finish(outcomes, time.perf_counter() - start)
+
+
+def _outcomes(
+    files: Sequence[Path],
+    model: str,
+    options: SegmentationOptions,
+    run: Run,
+    ledger: Ledger | None,
+    *,
+    is_lined: bool,
+) -> list[Outcome]:
+    """What became of each file, in their order; what is printed as a line is kept no longer."""
+    done: dict[Path, Outcome] = {}
+    lines = InOrder(files) if is_lined else None
+    with screen.progress() as progress:
+        for outcome in classify_many(files, model, options, replace(run, progress=progress), ledger):
+            done[outcome.path] = outcome
+            progress("recordings", len(done), len(files))
+            if lines is not None:
+                lines.take(outcome)
+                done[outcome.path] = outcome.without_result()
+    return [done[file] for file in files]
+
+
+def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions) -> None:
+    """Lines of a live stream, each flushed as soon as its segment is final."""
+    if [str(path) for path in paths] != ["-"]:
+        raise UsageError("--follow reads a stream: give - as the path")
+    loaded_model = loaded(model)
+    recipe, lag = loaded_model.recipe, options.lag(loaded_model)
+    when = f"at most {lag:.0f} s after their end" if lag < float("inf") else "when the stream ends"
+    screen.note(f"segments are final {when}")
+    print_head()
+    sys.stdout.flush()
+    blocks = read_blocks("-", recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
+    for segment in classify_stream(blocks, loaded_model, options):
+        print_lines(result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy))
+        sys.stdout.flush()
+
+
+def _classify_with_report(
+    paths: Sequence[Path],
+    model: str,
+    options: SegmentationOptions,
+    report: Path,
+    chosen: LabelFormat | None,
+    output: Path | None,
+) -> None:
+    file, *others = find_recordings(paths)
+    if others or str(file) == "-":
+        raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
+    with screen.progress() as progress:
+        classified = classify_to_page(file, report, loaded(model), options, progress)
+    outcome = Outcome(file, classified.result, seconds=classified.seconds)
+    if chosen is not None:
+        write_result(chosen, classified.result, output)
+    elif sys.stdout.isatty():
+        show_recordings([outcome])
+    else:
+        print_head()
+        print_lines(classified.result)
+    screen.note(f"{report}: written")
+    finish([outcome], classified.seconds_taken)

@@ -1,0 +1,89 @@
+"""What `audioclass evaluate` does: the figures of a model or of a configuration, and whether they are good enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from audioclass.cli import screen
+from audioclass.cli.actions.corpus_run import corpus_run
+from audioclass.cli.figures import show_evaluation
+from audioclass.cli.options import CorpusOptions, EvaluationOptions
+from audioclass.engine import evaluating
+from audioclass.engine.evaluating import Evaluated
+from audioclass.engine.models import load_model
+from audioclass.engine.pages import write_evaluation_page
+from audioclass.errors import AudioclassError, UsageError
+from audioclass.evaluation.evaluation import Evaluation
+from audioclass.run import Progress
+
+TRAINED_ALREADY = "cannot be given with a model: it is evaluated as it is"
+
+
+class GateError(AudioclassError):
+    """A figure that is not as good as it was asked to be."""
+
+
+def evaluate(
+    paths: list[Path],
+    training: EvaluationOptions,
+    gathering: CorpusOptions,
+    *,
+    folds: str,
+    report: Path | None,
+    min_accuracy: float | None,
+    max_ece: float | None,
+    json: bool,
+) -> None:
+    """Evaluate, show the figures and fail where one of them is not as good as was asked."""
+    if report is not None:
+        screen.check_place(report)
+    with screen.progress() as progress:
+        evaluated = _evaluate(paths, training, folds, gathering, progress)
+    evaluation = evaluated.evaluation()
+    if json:
+        screen.out_json(evaluation.to_plain() | _costs(evaluated))
+    else:
+        show_evaluation(evaluation)
+    if report is not None:
+        write_evaluation_page(report, evaluated, evaluation, paths[-1], paths[0] if len(paths) == 2 else None)
+        screen.note(f"{report}: written")
+    for _, reason in evaluated.dataset.failures:
+        screen.note(reason)
+    _gate(evaluation, min_accuracy, max_ece)
+    raise typer.Exit(1 if evaluated.dataset.failures else 0)
+
+
+def _evaluate(
+    paths: list[Path], training: EvaluationOptions, folds: str, gathering: CorpusOptions, progress: Progress
+) -> Evaluated:
+    if len(paths) == 1:
+        stated = training.beside(paths[0])
+        run = corpus_run(gathering, progress, stated.seed)
+        config = stated.config(run)
+        return evaluating.cross_validate(paths[0], config=config, folds=folds, reader=gathering.reader, run=run)
+    if len(paths) > 2:
+        raise UsageError(f"{len(paths)} paths; give a model and a corpus, or a corpus alone")
+    training.refuse(TRAINED_ALREADY)
+    if folds != "auto":
+        raise UsageError(f"--folds {TRAINED_ALREADY}")
+    model = load_model(str(paths[0]))
+    evaluated = evaluating.evaluate_model(model, paths[1], reader=gathering.reader, run=corpus_run(gathering, progress))
+    if evaluating.was_trained_on(model, evaluated.dataset):
+        screen.warn(f"{paths[0]} was trained on this very corpus: these figures say nothing about new recordings")
+    return evaluated
+
+
+def _costs(evaluated: Evaluated) -> dict[str, float]:
+    names = ("train_seconds", "predict_seconds", "machines", "support_rows")
+    return {name: float(getattr(evaluated, name)) for name in names}
+
+
+def _gate(evaluation: Evaluation, min_accuracy: float | None, max_ece: float | None) -> None:
+    measures = evaluation.main.measures
+    accuracy, error = measures["accuracy"].value, measures["calibration_error"].value
+    if min_accuracy is not None and accuracy < min_accuracy:
+        raise GateError(f"accuracy {accuracy:.4f} is below {min_accuracy:g}")
+    if max_ece is not None and error > max_ece:
+        raise GateError(f"expected calibration error {error:.4f} is above {max_ece:g}")

@@ -1,0 +1,51 @@
+"""What is drawn where a terminal is: coloured lines, tables and bars of progress; imported only there, by `screen`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from rich import progress as bars
+from rich.console import Console
+from rich.table import Table
+
+from audioclass.run import Progress
+
+
+def print_coloured(line: str, colour: str) -> None:
+    """A line on standard error."""
+    Console(stderr=True).print(line, style=colour, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on standard output; fields that are too long go on in the next line."""
+    drawn = Table(box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
+    Console(markup=False, highlight=False).print(drawn)
+
+
+@contextlib.contextmanager
+def progress_bars() -> Iterator[Progress]:
+    """Bars for the stages of a long work, on standard error; a stage that is done makes room."""
+    columns = (
+        bars.TextColumn("{task.description}", markup=False),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[amount]}"),
+        bars.TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with bars.Progress(*columns, console=console, transient=True, redirect_stdout=False, refresh_per_second=5) as drawn:
+        tasks: dict[str, bars.TaskID] = {}
+
+        def tell(stage: str, done: float, total: float | None) -> None:
+            amount = f"{done:.0f}" if total is None else f"{done:.0f} of {total:.0f}"
+            if stage not in tasks:
+                tasks[stage] = drawn.add_task(stage, total=total, amount=amount)
+            drawn.update(tasks[stage], completed=done, total=total, amount=amount)
+            if total is not None and done >= total:
+                drawn.remove_task(tasks.pop(stage))
+
+        yield tell
