@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Jobs
-
-if TYPE_CHECKING:
-    pass
 
 
 @screen.with_examples(

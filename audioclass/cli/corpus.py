@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Jobs, Json
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     name="corpus",
@@ -56,14 +53,7 @@ def check(
     """
     from audioclass.cli.actions import curate_corpus
 
-    curate_corpus.check(
-        path,
-        folds=folds,
-        reader=reader,
-        settings=settings,
-        jobs=jobs,
-        json=json,
-    )
+    curate_corpus.check(path, folds=folds, reader=reader, settings=settings, jobs=jobs, json=json)
 
 
 @app.command(epilog=screen.examples("audioclass corpus stats recordings/", "audioclass corpus stats a.csv --json"))
@@ -74,13 +64,7 @@ def stats(path: Place, reader: Reader = None, settings: Settings = None, jobs: J
     """
     from audioclass.cli.actions import curate_corpus
 
-    curate_corpus.stats(
-        path,
-        reader=reader,
-        settings=settings,
-        jobs=jobs,
-        json=json,
-    )
+    curate_corpus.stats(path, reader=reader, settings=settings, jobs=jobs, json=json)
 
 
 @app.command(
@@ -105,11 +89,4 @@ def split(
     """
     from audioclass.cli.actions import curate_corpus
 
-    curate_corpus.split(
-        path,
-        output,
-        folds=folds,
-        seed=seed,
-        reader=reader,
-        settings=settings,
-    )
+    curate_corpus.split(path, output, folds=folds, seed=seed, reader=reader, settings=settings)

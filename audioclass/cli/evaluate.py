@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import ComparisonOptions, CorpusOptions, EvaluationOptions, Json, grouped
-
-if TYPE_CHECKING:
-    pass
 
 Folds = Annotated[
     str,
@@ -92,12 +89,4 @@ def compare(
     """Compare strategies, or models, on the same recordings and folds, with paired tests corrected for their number."""
     from audioclass.cli.actions import compare_systems
 
-    compare_systems.compare(
-        corpus,
-        systems,
-        training,
-        gathering,
-        folds=folds,
-        report=report,
-        json=json,
-    )
+    compare_systems.compare(corpus, systems, training, gathering, folds=folds, report=report, json=json)

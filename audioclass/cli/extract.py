@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Cache, Jobs, Json
-
-if TYPE_CHECKING:
-    pass
 
 
 @screen.with_examples(
@@ -40,15 +37,7 @@ def extract(
     """
     from audioclass.cli.actions import extract_features
 
-    extract_features.extract(
-        paths,
-        recipe=recipe,
-        output=output,
-        jobs=jobs,
-        cache=cache,
-        no_cache=no_cache,
-        json=json,
-    )
+    extract_features.extract(paths, recipe=recipe, output=output, jobs=jobs, cache=cache, no_cache=no_cache, json=json)
 
 
 @screen.with_examples("audioclass recipes", "audioclass recipes environment > mine.toml")

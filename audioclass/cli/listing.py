@@ -9,7 +9,6 @@ from pathlib import Path
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.timeline import print_timeline
 from audioclass.data import Result
 from audioclass.engine.batches import Outcome
 from audioclass.formats.rows import COLUMNS, rows_of
@@ -63,6 +62,8 @@ def _probability(value: float | None) -> str:
 
 def show_recordings(outcomes: Sequence[Outcome]) -> None:
     """A timeline and a table of each recording, for people."""
+    from audioclass.cli.timeline import print_timeline  # what draws on a terminal is not imported for a pipe
+
     for outcome in outcomes:
         if outcome.result is not None:
             print_timeline(outcome.result)

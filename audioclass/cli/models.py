@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import CorpusOptions, Json, grouped
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     name="model",
@@ -63,10 +60,4 @@ def calibrate(
     """
     from audioclass.cli.actions import calibrate_model
 
-    calibrate_model.calibrate(
-        model,
-        corpus,
-        gathering,
-        output=output,
-        json=json,
-    )
+    calibrate_model.calibrate(model, corpus, gathering, output=output, json=json)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import CorpusOptions, Json, TrainingOptions, grouped
-
-if TYPE_CHECKING:
-    pass
 
 
 @screen.with_examples(
@@ -63,12 +60,4 @@ def train(
     """
     from audioclass.cli.actions import train_model
 
-    train_model.train(
-        training,
-        gathering,
-        corpus=corpus,
-        output=output,
-        update=update,
-        tree=tree,
-        json=json,
-    )
+    train_model.train(training, gathering, corpus=corpus, output=output, update=update, tree=tree, json=json)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     name="tree",

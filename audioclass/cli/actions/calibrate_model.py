@@ -11,14 +11,7 @@ from audioclass.cli.options import CorpusOptions
 from audioclass.engine import calibrating
 
 
-def calibrate(
-    model: str,
-    corpus: Path,
-    gathering: CorpusOptions,
-    *,
-    output: Path | None,
-    json: bool,
-) -> None:
+def calibrate(model: str, corpus: Path, gathering: CorpusOptions, *, output: Path | None, json: bool) -> None:
     """Fit the calibration anew, save the model and say what that did to the log-loss."""
     output = output or Path(f"{Path(model).stem}-calibrated{SUFFIX}")
     screen.check_place(output)

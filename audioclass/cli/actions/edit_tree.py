@@ -31,12 +31,7 @@ def show(model: str) -> None:
     screen.out("\n".join(draw_lines(_load(model)[1])))
 
 
-def export(
-    model: str,
-    *,
-    output: Path | None,
-    format_name: str | None,
-) -> None:
+def export(model: str, *, output: Path | None, format_name: str | None) -> None:
     """Write the tree of a model in a format."""
     place = _place(output)
     written = WRITERS[tree_format(place, format_name)](_load(model)[1])

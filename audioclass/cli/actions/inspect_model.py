@@ -17,11 +17,7 @@ from audioclass.errors import ModelError
 from audioclass.trees.drawing import draw_lines
 
 
-def show(
-    model: str,
-    *,
-    json: bool,
-) -> None:
+def show(model: str, *, json: bool) -> None:
     """The summary of a model and its tree, or its manifest for programs."""
     loaded = _load(model)
     if json:
@@ -33,11 +29,7 @@ def show(
     screen.out("\n".join(draw_lines(tree)) if tree else loaded.taxonomy.draw())
 
 
-def verify(
-    model: str,
-    *,
-    json: bool,
-) -> None:
+def verify(model: str, *, json: bool) -> None:
     """Say by how much golden posteriors differ, and fail where that is more than rounding."""
     loaded = _load(model, verify=False)
     with naming(Path(model)):

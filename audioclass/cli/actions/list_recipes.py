@@ -7,11 +7,7 @@ from audioclass.engine.runs import make_run
 from audioclass.extraction.recipes import load_recipe, recipe_text, shipped_recipes
 
 
-def list_recipes(
-    name: str | None,
-    *,
-    json: bool,
-) -> None:
+def list_recipes(name: str | None, *, json: bool) -> None:
     """Every shipped recipe in a line, or one in full."""
     if name is not None:
         screen.out_json(load_recipe(name, make_run().registry).plain()) if json else screen.out(
