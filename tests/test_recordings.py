@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from audioclass.errors import AudioFileError
+from audioclass.errors import AudioFileError, UsageError
 from audioclass.recordings import find_recordings, is_recording, regular
 
 
@@ -12,6 +12,12 @@ def test_folders_are_searched_all_the_way_down(tmp_path):
         (tmp_path / name).write_bytes(b"")
     found = [str(path.relative_to(tmp_path)) for path in find_recordings([tmp_path, tmp_path / "b.txt"])]
     assert found == ["a/1.Flac", "a/2.WAV", "b.txt"]
+
+
+def test_folders_without_recordings_are_refused(tmp_path):
+    (tmp_path / "notes.txt").write_bytes(b"")
+    with pytest.raises(UsageError, match=rf"^{tmp_path}, {tmp_path}: no recordings found$"):
+        find_recordings([tmp_path, tmp_path])
 
 
 @pytest.mark.parametrize(

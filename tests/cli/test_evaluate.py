@@ -80,7 +80,7 @@ def test_gates_fail_what_is_not_good_enough(command, unsure, new):
     assert command("evaluate", unsure, new, "--min-accuracy", 0, "--max-ece", 1)[0] == 0
     code, _, err = command("evaluate", unsure, new, "--max-ece", 0)
     assert code == 1
-    assert re.fullmatch(r"calibration error 0\.\d{4} is above 0\n", err)
+    assert re.fullmatch(r"expected calibration error 0\.\d{4} is above 0\n", err)
     (new / "tone").rename(new / "tones")
     (new / "noise").rename(new / "tone")
     (new / "tones").rename(new / "noise")

@@ -5,6 +5,7 @@ import pytest
 
 from audioclass import __version__
 from audioclass.cli import run
+from audioclass.cli.commands import COMMANDS
 
 
 def audioclass(*arguments, **options):
@@ -23,6 +24,15 @@ def test_help_and_listing_import_neither_numpy_nor_plugins(command):
     imported = imported_by(*command)
     assert "audioclass" in imported
     assert not imported & {"numpy", "scipy", "sklearn", "librosa", "audioclass_laplacian", "audioclass_chi2"}
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_help_of_a_command_imports_neither_numpy_nor_what_the_command_does(name):
+    code = f"import sys; from audioclass.cli import run; run([{name!r}, '--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "audioclass.cli" in imported
+    assert not imported & {"numpy", "rich", "audioclass.engine", "audioclass.cli.actions"}
 
 
 def test_completion_imports_neither_numpy_nor_plugins():
