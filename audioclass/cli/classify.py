@@ -9,6 +9,7 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Jobs
+from audioclass.run import executor_for
 
 
 @screen.with_examples(
@@ -77,7 +78,7 @@ def classify(
         smooth=smooth,
         min_duration=min_duration,
         threshold=threshold,
-        jobs=jobs,
+        executor=executor_for(jobs),
         resume=resume,
         report=report,
         follow=follow,

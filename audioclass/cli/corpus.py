@@ -9,6 +9,7 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Jobs, Json
+from audioclass.run import executor_for
 
 app = typer.Typer(
     name="corpus",
@@ -53,7 +54,7 @@ def check(
     """
     from audioclass.cli.actions import curate_corpus
 
-    curate_corpus.check(path, folds=folds, reader=reader, settings=settings, jobs=jobs, json=json)
+    curate_corpus.check(path, folds=folds, reader=reader, settings=settings, executor=executor_for(jobs), json=json)
 
 
 @app.command(epilog=screen.examples("audioclass corpus stats recordings/", "audioclass corpus stats a.csv --json"))
@@ -64,7 +65,7 @@ def stats(path: Place, reader: Reader = None, settings: Settings = None, jobs: J
     """
     from audioclass.cli.actions import curate_corpus
 
-    curate_corpus.stats(path, reader=reader, settings=settings, jobs=jobs, json=json)
+    curate_corpus.stats(path, reader=reader, settings=settings, executor=executor_for(jobs), json=json)
 
 
 @app.command(

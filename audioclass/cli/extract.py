@@ -9,6 +9,7 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Cache, Jobs, Json
+from audioclass.run import executor_for
 
 
 @screen.with_examples(
@@ -37,7 +38,9 @@ def extract(
     """
     from audioclass.cli.actions import extract_features
 
-    extract_features.extract(paths, recipe=recipe, output=output, jobs=jobs, cache=cache, no_cache=no_cache, json=json)
+    extract_features.extract(
+        paths, recipe=recipe, output=output, executor=executor_for(jobs), cache=cache, no_cache=no_cache, json=json
+    )
 
 
 @screen.with_examples("audioclass recipes", "audioclass recipes environment > mine.toml")

@@ -44,6 +44,14 @@ class Extraction:
         """What becomes of each recording, in order of completion."""
         return extract_batch(self.recordings, self.recipe, Cache(self.folder), self.run)
 
+    def collect(self) -> list[Extracted]:
+        """What became of each recording, in the order of the recordings; the run is told of each that is done."""
+        done: dict[Path, Extracted] = {}
+        for extracted in self:
+            done[extracted.path] = extracted
+            self.run.progress("recordings", len(done), len(self.recordings))
+        return [done[path] for path in self.recordings]
+
 
 @contextlib.contextmanager
 def extract_many(paths: Sequence[Path], recipe: Recipe, run: Run) -> Iterator[Extraction]:

@@ -20,7 +20,7 @@ from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.errors import UsageError
 from audioclass.recordings import find_recordings
-from audioclass.run import Run, executor_for
+from audioclass.run import Executor, Run
 from audioclass.segmentation.results import result_of
 
 
@@ -34,13 +34,13 @@ def classify(
     smooth: str,
     min_duration: float,
     threshold: float,
-    jobs: int,
+    executor: Executor,
     resume: bool,
     report: Path | None,
     follow: bool,
 ) -> None:
     """Classify and print; a live stream with `follow`, one recording with its page where a report is wanted."""
-    run = make_run(executor=executor_for(jobs))
+    run = make_run(executor=executor)
     options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
     if follow:
         _refuse_with("--follow", {"--format": format_name, "--output": output, "--report": report, "--resume": resume})

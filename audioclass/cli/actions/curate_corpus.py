@@ -21,7 +21,7 @@ from audioclass.curation.splitting import split_corpus
 from audioclass.data import Corpus
 from audioclass.engine.datasets import corpus_readers
 from audioclass.plugins.manager import plugin_manager
-from audioclass.run import Progress, executor_for
+from audioclass.run import Executor, Progress
 from audioclass.storage import atomic_open
 
 MOST_SHOWN = 20  # findings of one kind on the screen
@@ -33,14 +33,14 @@ def check(
     folds: int,
     reader: str | None,
     settings: list[str] | None,
-    jobs: int,
+    executor: Executor,
     json: bool,
 ) -> None:
     """List what is wrong with a corpus; fail if anything is."""
     layout, corpus = _read(path, reader, settings)
     files = recordings_of(corpus)
     with screen.progress() as progress:
-        inspections = _in_order(files, inspect_recordings(files, executor_for(jobs), progress), progress)
+        inspections = _in_order(files, inspect_recordings(files, executor, progress), progress)
     findings = check_corpus(corpus, inspections, folds)
     if json:
         screen.out_json(_check_as_plain(path, layout, corpus, inspections, findings))
@@ -56,14 +56,14 @@ def stats(
     *,
     reader: str | None,
     settings: list[str] | None,
-    jobs: int,
+    executor: Executor,
     json: bool,
 ) -> None:
     """Print the amounts of each label; fail if a recording cannot be read."""
     layout, corpus = _read(path, reader, settings)
     files = recordings_of(corpus)
     with screen.progress() as progress:
-        measured = _in_order(files, measure_recordings(files, executor_for(jobs)), progress)
+        measured = _in_order(files, measure_recordings(files, executor), progress)
     balance = corpus_balance(corpus, {file: one.seconds for file, one in measured.items()})
     failed = [one for one in measured.values() if one.reason]
     if json:

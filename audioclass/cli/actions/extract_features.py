@@ -11,13 +11,13 @@ from typing import Any
 import typer
 
 from audioclass.cli import screen
-from audioclass.engine.features import Extraction, extract_many
+from audioclass.engine.features import extract_many
 from audioclass.engine.runs import KEEP_NOTHING, make_run
 from audioclass.extraction.batch import Extracted
 from audioclass.extraction.recipe import Recipe
 from audioclass.extraction.recipes import load_recipe
 from audioclass.extraction.tables import table_writer, write_csv, write_table
-from audioclass.run import Progress, executor_for
+from audioclass.run import Executor
 
 
 def extract(
@@ -25,7 +25,7 @@ def extract(
     *,
     recipe: str,
     output: Path | None,
-    jobs: int,
+    executor: Executor,
     cache: Path | None,
     no_cache: bool,
     json: bool,
@@ -33,13 +33,13 @@ def extract(
     """Extract, write the table and say what became of each recording."""
     with screen.progress() as progress:
         where = KEEP_NOTHING if no_cache else cache
-        run = make_run(executor=executor_for(jobs), cache=where, progress=progress)
+        run = make_run(executor=executor, cache=where, progress=progress)
         loaded = load_recipe(recipe, run.registry)
         if output is not None and str(output) != "-":
             table_writer(output)  # a wrong suffix is found before the work
         start = time.perf_counter()
         with extract_many(paths, loaded, run) as extraction:
-            done = _collect(extraction, progress)
+            done = extraction.collect()
             _write(output, done, loaded)
     failed = [outcome for outcome in done if outcome.cached is None]
     seconds = time.perf_counter() - start
@@ -51,15 +51,6 @@ def extract(
         screen.note(outcome.reason)
     screen.note(_summary(done, seconds))
     raise typer.Exit(1 if failed else 0)
-
-
-def _collect(extraction: Extraction, progress: Progress) -> list[Extracted]:
-    """What became of each recording, in the order of the files, with progress on a terminal."""
-    done: dict[Path, Extracted] = {}
-    for extracted in extraction:
-        done[extracted.path] = extracted
-        progress("recordings", len(done), len(extraction.recordings))
-    return [done[path] for path in extraction.recordings]
 
 
 def _write(output: Path | None, done: Sequence[Extracted], recipe: Recipe) -> None:

@@ -19,7 +19,7 @@ from audioclass.trees.drawing import draw_lines
 
 def show(model: str, *, json: bool) -> None:
     """The summary of a model and its tree, or its manifest for programs."""
-    loaded = _load(model)
+    loaded = load_model(model)
     if json:
         screen.out_json(manifest_of(loaded))
         return
@@ -31,7 +31,7 @@ def show(model: str, *, json: bool) -> None:
 
 def verify(model: str, *, json: bool) -> None:
     """Say by how much golden posteriors differ, and fail where that is more than rounding."""
-    loaded = _load(model, verify=False)
+    loaded = load_model(model, verify=False)
     with naming(Path(model)):
         drift = loaded.drift()
     if json:
@@ -44,11 +44,7 @@ def verify(model: str, *, json: bool) -> None:
 
 def card(model: str) -> None:
     """The card of a model."""
-    screen.out(card_of(_load(model)).rstrip())
-
-
-def _load(model: str, *, verify: bool = True) -> Model:
-    return load_model(model, verify=verify)
+    screen.out(card_of(load_model(model)).rstrip())
 
 
 def _summary(model: Model) -> str:
@@ -66,6 +62,6 @@ def _summary(model: Model) -> str:
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")
-    made = about.get("versions", {})
-    lines.append("made with " + ", ".join(f"{name} {version}" for name, version in made.items()))
+    versions = about.get("versions", {})
+    lines.append("made with " + ", ".join(f"{name} {version}" for name, version in versions.items()))
     return "\n".join(lines)
