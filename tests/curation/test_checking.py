@@ -29,7 +29,7 @@ def test_nothing_is_said_of_a_good_corpus():
 @pytest.mark.parametrize(
     ("inspection", "kind", "is_wrong", "detail"),
     [
-        (Inspection(B, reason="b.wav: the file is empty"), "unreadable", True, "is empty, must hold audio"),
+        (Inspection(B, reason="b.wav: the file is empty"), "unreadable", True, "the file is empty"),
         (sounding(B, peak=0.0), "silent", True, "5.00 s of silence"),
         (sounding(B, flat=0.012), "clipped", False, "1.2 % of its samples cut off at full scale"),
         (sounding(B, "a.wav"), "two groups", True, "sounds the same as a.wav, which is in another group"),

@@ -194,7 +194,7 @@ def test_everything_is_drawn_and_zooms_with_buttons_and_wheel(tmp_path):
         for _ in range(3):
             page.click("#zoom-in")
         page.wait_for_function(f"{SHOWN} < 4")
-        page.click("#whole")
+        page.click("#fit")
         page.wait_for_function(f"{SHOWN} == 4")
         page.hover("#posteriors")
         for _ in range(10):
