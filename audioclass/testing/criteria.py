@@ -63,7 +63,7 @@ def sides_are_alike(criterion: Any) -> None:
 
 
 def truth_is_better_than_chance(criterion: Any) -> None:
-    """A kernel that tells the sides apart is judged better than one whose labels are shuffled."""
+    """A kernel that tells the sides apart scores better than one whose labels are shuffled."""
     case = _case(spread=0.5)
     chance = dataclasses.replace(case, y=np.random.default_rng(3).permutation(case.y))
     sign = 1 if criterion.better == "higher" else -1

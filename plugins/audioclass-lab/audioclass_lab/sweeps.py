@@ -37,7 +37,7 @@ class Sides:
     digest: str
 
     def case(self, kernel: Kernel, C: float) -> SelectionProblem:
-        """What a criterion judges under this kernel and C."""
+        """What a criterion scores under this kernel and C."""
         K, gradients = gram_and_gradients(kernel, self.X)
         codes = np.unique(self.groups, return_inverse=True)[1]
         folds = grouped_folds(self.y, codes, max(2, fold_count(self.y, codes, N_FOLDS)))
@@ -196,7 +196,7 @@ def _judged(criterion: Criterion, case: SelectionProblem) -> Row:
 
 
 def _best(criterion: Criterion, rows: Sequence[Row]) -> float | None:
-    """The sigma that the criterion likes best, the first of equals; None where it judged nothing."""
+    """The sigma that the criterion likes best, the first of equals; None where every value is NaN."""
     sign = 1 if criterion.better == "lower" else -1
     judged = [row for row in rows if row[criterion.name] is not None]
     return min(judged, key=lambda row: sign * row[criterion.name])["sigma"] if judged else None
