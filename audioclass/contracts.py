@@ -388,7 +388,7 @@ class Criterion(Named, Protocol):
     def better(self) -> Literal["lower", "higher"]:
         """Which values are preferred."""
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """The number; NaN where the problem cannot be evaluated."""
 
 
@@ -396,8 +396,8 @@ class Criterion(Named, Protocol):
 class HasGradient(Protocol):
     """A criterion that can be climbed."""
 
-    def gradient(self, case: SelectionProblem) -> Mapping[str, float]:
-        """Its derivative by each kernel parameter in `case.gradients`, and by `C` where it depends on it."""
+    def gradient(self, problem: SelectionProblem) -> Mapping[str, float]:
+        """Its derivative by each kernel parameter in `problem.gradients`, and by `C` where it depends on it."""
 
 
 class Search(Named, Protocol):
