@@ -83,7 +83,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
 def test_the_metadata_say_by_whom_and_for_which_python(metadata):
     assert metadata["Author"] == "The audioclass authors"
     assert metadata["Requires-Python"] == ">=3.11"
-    assert {"figures", "pandas", "parquet", "test", "video"} <= set(metadata.get_all("Provides-Extra"))
+    assert {"pandas", "parquet", "test", "video"} <= set(metadata.get_all("Provides-Extra"))
 
 
 def test_this_python_is_one_that_the_metadata_claim():
