@@ -283,7 +283,7 @@ class Calibrator(Named, Protocol):
 
 @runtime_checkable
 class Strategy(Named, Protocol):
-    """A plan of dichotomies and a rule from their answers to posteriors over the labels."""
+    """A plan of dichotomies and a rule from their scores to posteriors over the labels."""
 
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator
@@ -306,7 +306,7 @@ class FitsCombination(Protocol):
     def fit_combination(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
     ) -> Fitted:
-        """Those numbers, from out-of-fold answers and the label index `y` of each example."""
+        """Those numbers, from out-of-fold probabilities and scores and the label index `y` of each example."""
 
 
 @runtime_checkable
@@ -316,7 +316,7 @@ class Prunes(Protocol):
     def prune(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
     ) -> Plan:
-        """A plan whose dichotomies are some of the plan's, in its order, by their out-of-fold answers.
+        """A plan whose dichotomies are some of the plan's, in its order, by their out-of-fold probabilities.
 
         The machines of the others are dropped; the combination is fitted and used on what is left.
         """
@@ -329,7 +329,7 @@ class PlansRounds(Protocol):
     def plan_next(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
     ) -> Round | None:
-        """The next round, from the out-of-fold answers of every example so far; None where the plan is complete.
+        """The next round, from out-of-fold probabilities and scores so far; None where the plan is complete.
 
         Its plan begins with the dichotomies of the plan, whose machines stay, and adds one at least. What `combine` is
         given later is the last plan.
@@ -388,7 +388,7 @@ class Criterion(Named, Protocol):
     def better(self) -> Literal["lower", "higher"]:
         """Which values are preferred."""
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """The number; NaN where the problem cannot be evaluated."""
 
 
@@ -396,8 +396,8 @@ class Criterion(Named, Protocol):
 class HasGradient(Protocol):
     """A criterion that can be climbed."""
 
-    def gradient(self, case: SelectionProblem) -> Mapping[str, float]:
-        """Its derivative by each kernel parameter in `case.gradients`, and by `C` where it depends on it."""
+    def gradient(self, problem: SelectionProblem) -> Mapping[str, float]:
+        """Its derivative by each kernel parameter in `problem.gradients`, and by `C` where it depends on it."""
 
 
 class Search(Named, Protocol):

@@ -45,7 +45,11 @@ def softmax(scores: np.ndarray, T: float = 1.0) -> np.ndarray:
 
 
 def sigmoid(z: np.ndarray) -> np.ndarray:
-    """1/(1+e^−z), without overflow."""
+    """1/(1+e^−z), without overflow.
+
+    >>> sigmoid(np.array([-1000.0, 0.0, 1000.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
     e = np.exp(-np.abs(z))
     return np.asarray(np.where(z > 0, 1, e) / (1 + e))
 
@@ -88,7 +92,11 @@ Count = TypeVar("Count", float, np.ndarray)
 
 
 def platt_targets(n_positive: Count, n_negative: Count) -> tuple[Count, Count]:
-    """(n₊+1)/(n₊+2) and 1/(n₋+2), what the sides of a dichotomy count as: separated sides keep a finite fit."""
+    """(n₊+1)/(n₊+2) and 1/(n₋+2), what the sides of a dichotomy count as: separated sides keep a finite fit.
+
+    >>> platt_targets(8, 3)
+    (0.9, 0.2)
+    """
     return (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2)
 
 

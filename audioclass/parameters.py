@@ -206,14 +206,23 @@ def with_parameters(component: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def component_text(component: Any) -> str:
-    """A component as the text that makes it again: `name`, or `name:parameter=value,…`."""
+    """A component as the text that makes it again: `name`, or `name:parameter=value,…`.
+
+    >>> from audioclass.kernels.gaussian import Gaussian
+    >>> component_text(Gaussian(sigma=2.0))
+    'gaussian:sigma=2.0'
+    """
     values = {name: value for name, value in parameter_values(component).items() if value is not None}
     texts = [f"{name}={value if isinstance(value, str) else toml_value(value)}" for name, value in values.items()]
     return ":".join(filter(None, [component.name, ",".join(texts)]))
 
 
 def parse_component(text: str) -> tuple[str, list[str]]:
-    """The name and the assignments of `name:parameter=value,…`."""
+    """The name and the assignments of `name:parameter=value,…`.
+
+    >>> parse_component("gaussian:sigma=2")
+    ('gaussian', ['sigma=2'])
+    """
     name, colon, assignments = text.partition(":")
     return name, [each.strip() for each in BETWEEN.split(assignments)] if colon else []
 

@@ -1,7 +1,7 @@
 """Files that last: written whole or not at all, found again by their content, continued after a kill.
 
 `atomic_write` and `atomic_open` write one file, `Store` keeps entries by the digest of what they were computed from,
-`Journal` keeps a line for each piece of work that is done. Whatever a killed process left half written is no entry and
+`Journal` keeps a line for each item of work that is done. Whatever a killed process left half written is no entry and
 no line: it is computed again, and swept out.
 """
 

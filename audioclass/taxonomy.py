@@ -58,7 +58,14 @@ class Taxonomy:
 
     @classmethod
     def of(cls, nested: Any) -> Taxonomy:
-        """From nested tables or lists of names: `{"animal": ["cat", "dog"], "engine": {}}`."""
+        """From nested tables or lists of names.
+
+        >>> tree = Taxonomy.of({"animal": ["cat", "dog"], "engine": {}})
+        >>> tree.labels
+        ('cat', 'dog', 'engine')
+        >>> tree.path("dog")
+        ('animal', 'dog')
+        """
         root = _collapsed(Node("", _children(nested, ())))
         if not root.name and not root.children:
             raise CorpusError("the taxonomy is empty, at least one label is needed")
@@ -67,9 +74,12 @@ class Taxonomy:
 
     @classmethod
     def of_paths(cls, paths: Sequence[Sequence[str]]) -> Taxonomy:
-        """From the names that lead to each label, groups first: `[("animal", "cat"), ("engine",)]`.
+        """From the names that lead to each label, groups first.
 
         A label in several groups has a path for each: what `leaf_paths` gives.
+
+        >>> Taxonomy.of_paths([("animal", "cat"), ("animal", "dog"), ("engine",)]).leaf_paths
+        (('animal', 'cat'), ('animal', 'dog'), ('engine',))
         """
         nested: dict[str, Any] = {}
         for path in paths:

@@ -65,12 +65,12 @@ def test_wrong_values_are_refused(values, message):
         make(Component, values)
 
 
-def test_a_piece_checks_itself():
+def test_a_component_checks_itself():
     with pytest.raises(ValueError, match="must be positive"):
         Component(sigma=-1)
 
 
-def test_a_piece_that_does_not_is_checked_when_made():
+def test_a_component_that_does_not_is_checked_when_made():
     with pytest.raises(UsageError, match="careless: sigma=-1.0 must be positive"):
         make(Careless, {"sigma": -1})
 

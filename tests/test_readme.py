@@ -2,6 +2,7 @@
 
 import csv
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,16 @@ def test_the_python_of_the_readme_works():
     names = {"audioclass": audioclass}
     exec(lines.replace('"talk.wav"', repr(str(REPOSITORY / "corpora" / "demo" / "demo.flac"))), names)
     assert len(names["result"].segments) >= 1
+
+
+def test_the_configuration_of_the_readme_is_one():
+    from audioclass.engine.runs import make_run
+    from audioclass.training.config import TrainingConfig
+
+    [text] = blocks(README, "toml")
+    plain = TrainingConfig.of(tomllib.loads(text), make_run()).to_plain()
+    assert plain["strategy"] == "one_vs_one:coupling=hastie_tibshirani"
+    assert plain["kernel"].startswith("gaussian:")
 
 
 @pytest.mark.parametrize("kind", re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE))

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import BinaryIO
 
-PIECE = 1 << 18  # bytes asked for at a time; fewer may come
+CHUNK = 1 << 18  # bytes asked for at a time; fewer may come
 
 
 class Source:
@@ -24,7 +24,7 @@ class Source:
         self._taken: bytearray | None = bytearray()
         self.offset = 0
 
-    def component(self, limit: int) -> bytes:
+    def read_available(self, limit: int) -> bytes:
         """What is there, at most `limit` bytes; nothing only at the end."""
         data = self._ahead[:limit] or self._wait(limit)
         self._ahead = self._ahead[len(data) :]
@@ -35,15 +35,15 @@ class Source:
 
     def take(self, n_bytes: int) -> bytes:
         """Exactly that many bytes, fewer only at the end."""
-        components = []
-        while n_bytes > 0 and (data := self.component(min(n_bytes, PIECE))):
-            components.append(data)
+        chunks = []
+        while n_bytes > 0 and (data := self.read_available(min(n_bytes, CHUNK))):
+            chunks.append(data)
             n_bytes -= len(data)
-        return b"".join(components)
+        return b"".join(chunks)
 
     def skip(self, n_bytes: float) -> None:
         """Leave out that many bytes, or all that come."""
-        while n_bytes > 0 and (data := self.component(int(min(n_bytes, PIECE)))):
+        while n_bytes > 0 and (data := self.read_available(int(min(n_bytes, CHUNK)))):
             n_bytes -= len(data)
 
     def peek(self, n_bytes: int) -> bytes:
@@ -73,7 +73,7 @@ class Source:
     def spool(self, stack: ExitStack) -> Path:
         """The rest as a temporary file, gone when the stack is closed."""
         file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="audioclass-"))  # noqa: SIM115
-        while data := self.component(PIECE):
+        while data := self.read_available(CHUNK):
             file.write(data)
         file.flush()
         return Path(file.name)
@@ -89,5 +89,5 @@ class Source:
 
     def _copy(self, writer: int) -> None:
         with contextlib.suppress(OSError), os.fdopen(writer, "wb", buffering=0) as sink:
-            while data := self.component(PIECE):
+            while data := self.read_available(CHUNK):
                 sink.write(data)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audioclass.audio.source import PIECE, Source
+from audioclass.audio.source import CHUNK, Source
 
 LONGEST_HEAD = 1 << 20  # bytes that are kept until the format is known
 WAV_FORMATS = {(1, 8): "u1", (1, 16): "<i2", (1, 24): "<i3", (1, 32): "<i4", (3, 32): "<f4", (3, 64): "<f8"}
@@ -164,7 +164,7 @@ def _sound(source: Source, rate: int, channels: int, sample_type: str, size: int
 def _decoded(source: Source, channels: int, sample_type: str, size: int | None) -> Iterator[np.ndarray]:
     frame_size = channels * int(sample_type[-1])
     left, rest = math.inf if size is None else size, b""
-    while left > 0 and (data := source.component(int(min(left, PIECE)))):
+    while left > 0 and (data := source.read_available(int(min(left, CHUNK)))):
         left -= len(data)
         rest += data
         whole = len(rest) // frame_size * frame_size

@@ -56,12 +56,12 @@ def classify(
         bool,
         typer.Option(
             "--follow",
-            help="Print segments of a live stream as they are final: with the shipped model at most 21 seconds after "
-            "their end, 13 with --smooth none.",
+            help="Print segments of a live stream as they are final: with the shipped model at most 20.1 seconds after "
+            "their end, 12.1 with --smooth none.",
         ),
     ] = False,
 ) -> None:
-    """Say what is heard when: segments with their label and probability, and the runner-up.
+    """Classify recordings: segments with their label and probability, and the runner-up.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and skipped; the exit code is then 1. Formats that carry no probabilities leave them out: audacity,

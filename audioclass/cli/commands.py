@@ -15,7 +15,7 @@ COMMANDS = {
     "classify": (
         "classify",
         "classify",
-        "Say what is heard when: segments with their label and probability.",
+        "Classify recordings: segments with their label and probability.",
     ),
     "train": ("train", "train", "Train a model on a labelled corpus."),
     "evaluate": ("evaluate", "evaluate", "Evaluate a model on a corpus, or a configuration on grouped folds of one."),

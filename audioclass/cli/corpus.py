@@ -30,7 +30,7 @@ Place = Annotated[
     ),
 ]
 Reader = Annotated[
-    str | None, typer.Option("--reader", help="The layout of the corpus, such as folders; found out by default.")
+    str | None, typer.Option("--reader", help="The layout of the corpus, such as folders; detected by default.")
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="PARAMETER=VALUE", help="Tell the reader, such as esc10=true.")

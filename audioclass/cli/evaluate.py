@@ -1,4 +1,4 @@
-"""`audioclass evaluate` and `audioclass compare`: how good a model or a way to train is, and which is better."""
+"""`audioclass evaluate` and `audioclass compare`: how good a model or a configuration is, and which is better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`audioclass train`: a labelled corpus to a model file, with a report that does not lie."""
+"""`audioclass train`: a labelled corpus to a model file, with figures of groups that were held out."""
 
 from __future__ import annotations
 

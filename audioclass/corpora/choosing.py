@@ -61,7 +61,7 @@ def with_joined_groups(clips: Sequence[Clip]) -> tuple[Clip, ...]:
 
 
 def _leader(leaders: dict[str, str], group: str) -> str:
-    """The group that stands for all that are joined with this one; the way to it is made shorter."""
+    """The group that stands for all that are joined with this one; paths to it are halved on the way (union-find)."""
     while leaders.setdefault(group, group) != group:
         leaders[group] = leaders[leaders[group]]
         group = leaders[group]

@@ -94,7 +94,7 @@ def _clip(row: TableRow, folder: Path, stays_inside: bool) -> Clip:
 
 
 def _located(row: TableRow, folder: Path, stays_inside: bool) -> tuple[Path, str]:
-    """The file of a row and its one name, however the row spells the way to it."""
+    """The file of a row and its name, the same however the row spells the path."""
     spelt = row.get("file")
     if not spelt:
         raise CorpusError(f"{row.where}: the file is empty")

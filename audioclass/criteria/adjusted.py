@@ -10,9 +10,9 @@ import numpy as np
 from audioclass.criteria.problem import SelectionProblem
 
 
-def added_diagonal(case: SelectionProblem, is_adjusted: bool) -> np.ndarray:
+def added_diagonal(problem: SelectionProblem, is_adjusted: bool) -> np.ndarray:
     """Λ of an adjusted criterion, 0 of a plain one; (n,)."""
-    return case.ridge if is_adjusted else np.zeros(len(case.y))
+    return problem.ridge if is_adjusted else np.zeros(len(problem.y))
 
 
 def one_hot(y: np.ndarray) -> np.ndarray:

@@ -27,36 +27,36 @@ class _Alignment:
     is_weighted: ClassVar[bool] = False
     is_centred: ClassVar[bool] = False
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """In [0, 1] for a positive semi-definite K; 0 where K is 0."""
-        Z, extra, K = self._target(case), added_diagonal(case, self.is_adjusted), self._seen(case)
-        return _cosine(_product(case.K, extra, Z), self._norm(K, extra), _target_norm(Z))
+        Z, extra, K = self._target(problem), added_diagonal(problem, self.is_adjusted), self._seen(problem)
+        return _cosine(_product(problem.K, extra, Z), self._norm(K, extra), _target_norm(Z))
 
-    def gradient(self, case: SelectionProblem) -> dict[str, float]:
+    def gradient(self, problem: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter; by C where it is adjusted."""
-        Z, extra, K = self._target(case), added_diagonal(case, self.is_adjusted), self._seen(case)
+        Z, extra, K = self._target(problem), added_diagonal(problem, self.is_adjusted), self._seen(problem)
         norm, target_norm = self._norm(K, extra), _target_norm(Z)
-        A = _cosine(_product(case.K, extra, Z), norm, target_norm)
+        A = _cosine(_product(problem.K, extra, Z), norm, target_norm)
         return {
             name: (_product(G, diagonal, Z) / target_norm - A * self._along(K, extra, G, diagonal) / norm) / norm
-            for name, G, diagonal in self._directions(case)
+            for name, G, diagonal in self._directions(problem)
         }
 
-    def _directions(self, case: SelectionProblem) -> Iterator[tuple[str, np.ndarray | None, np.ndarray]]:
+    def _directions(self, problem: SelectionProblem) -> Iterator[tuple[str, np.ndarray | None, np.ndarray]]:
         """Each parameter with ∂K and the derivative of what is added to the diagonal."""
-        nothing = np.zeros(len(case.y))
-        for name, G in case.gradients.items():
+        nothing = np.zeros(len(problem.y))
+        for name, G in problem.gradients.items():
             yield name, G, nothing
         if self.is_adjusted:
-            yield "C", None, -case.ridge / case.C
+            yield "C", None, -problem.ridge / problem.C
 
-    def _target(self, case: SelectionProblem) -> np.ndarray:
-        Z = one_hot(case.y)
+    def _target(self, problem: SelectionProblem) -> np.ndarray:
+        Z = one_hot(problem.y)
         Z = Z / Z.sum(axis=0) if self.is_weighted else Z
         return Z - Z.mean(axis=0) if self.is_centred else Z
 
-    def _seen(self, case: SelectionProblem) -> np.ndarray:
-        return _centred(case.K) if self.is_centred else case.K
+    def _seen(self, problem: SelectionProblem) -> np.ndarray:
+        return _centred(problem.K) if self.is_centred else problem.K
 
     def _norm(self, K: np.ndarray, extra: np.ndarray) -> float:
         """‖K + Λ‖, seen from the mean where it is centred."""

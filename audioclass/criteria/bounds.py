@@ -20,9 +20,9 @@ class SupportVectors:
     name: ClassVar[str] = "support_vectors"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """In [0, 1]; 0 where the machine is constant."""
-        return float((case.alpha > SUPPORTS * case.alpha.max()).mean())
+        return float((problem.alpha > SUPPORTS * problem.alpha.max()).mean())
 
 
 @component
@@ -35,11 +35,11 @@ class XiAlpha:
         "delta", choices=("delta", "ball"), help="R_Δ², or 2R² of the smallest ball, which is wider"
     )
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """In [0, 1]."""
-        reach = 2 * delta(case.K) if self.radius == "delta" else 4 * case.ball.squared_radius
-        supports = case.alpha > SUPPORTS * case.alpha.max()
-        return float((supports & (case.alpha * reach + case.slacks >= 1)).mean())
+        reach = 2 * delta(problem.K) if self.radius == "delta" else 4 * problem.ball.squared_radius
+        supports = problem.alpha > SUPPORTS * problem.alpha.max()
+        return float((supports & (problem.alpha * reach + problem.slacks >= 1)).mean())
 
 
 @hookimpl

@@ -14,14 +14,14 @@ from audioclass.parameters import component
 
 @component
 class ValidationError:
-    """Share of errors on the first fold of the case, by a machine trained on the others."""
+    """Share of errors on the first fold of the problem, by a machine trained on the others."""
 
     name: ClassVar[str] = "validation_error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """NaN where the others hold one side alone."""
-        return _fold_error(case, int(np.min(_folds(case))))
+        return _fold_error(problem, int(np.min(_folds(problem))))
 
 
 @component
@@ -31,9 +31,9 @@ class KFoldError:
     name: ClassVar[str] = "k_fold_error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """Folds whose complement holds one side alone are passed over; NaN where all are."""
-        errors = np.array([_fold_error(case, fold) for fold in np.unique(_folds(case))])
+        errors = np.array([_fold_error(problem, fold) for fold in np.unique(_folds(problem))])
         known = errors[~np.isnan(errors)]
         return float(known.mean()) if len(known) else float("nan")
 
@@ -45,23 +45,23 @@ class ExactLeaveOneOut:
     name: ClassVar[str] = "exact_leave_one_out"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """Equal to training n times; only support vectors that could be lost are trained without."""
-        return float(case.lost.mean())
+        return float(problem.lost.mean())
 
 
-def _folds(case: SelectionProblem) -> np.ndarray:
-    if case.folds is None:
+def _folds(problem: SelectionProblem) -> np.ndarray:
+    if problem.folds is None:
         raise ValueError("the criterion needs folds, the problem was given none")
-    return case.folds
+    return problem.folds
 
 
-def _fold_error(case: SelectionProblem, fold: int) -> float:
-    inside = np.asarray(_folds(case) == fold)
-    if inside.all() or (case.y[~inside] == case.y[~inside][0]).all():
+def _fold_error(problem: SelectionProblem, fold: int) -> float:
+    inside = np.asarray(_folds(problem) == fold)
+    if inside.all() or (problem.y[~inside] == problem.y[~inside][0]).all():
         return float("nan")
-    scores = case.restricted(~inside).machine.scores(case.K[np.ix_(inside, ~inside)])
-    return float(np.mean(case.y[inside] * scores < 0))
+    scores = problem.restricted(~inside).machine.scores(problem.K[np.ix_(inside, ~inside)])
+    return float(np.mean(problem.y[inside] * scores < 0))
 
 
 @hookimpl

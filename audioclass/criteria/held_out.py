@@ -21,15 +21,15 @@ from audioclass.parameters import component
 class _OneOut:
     """Each example by itself is held out."""
 
-    def _machines(self, case: SelectionProblem) -> HeldOut:
-        return case.held_out_examples
+    def _machines(self, problem: SelectionProblem) -> HeldOut:
+        return problem.held_out_examples
 
 
 class _GroupOut:
     """Whole groups are held out."""
 
-    def _machines(self, case: SelectionProblem) -> HeldOut:
-        return case.held_out_groups
+    def _machines(self, problem: SelectionProblem) -> HeldOut:
+        return problem.held_out_groups
 
 
 class _HeldOutCriterion:
@@ -37,51 +37,51 @@ class _HeldOutCriterion:
 
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    def _machines(self, case: SelectionProblem) -> HeldOut:
+    def _machines(self, problem: SelectionProblem) -> HeldOut:
         raise NotImplementedError
 
 
 class _Error(_HeldOutCriterion):
     """Share of held-out examples on the wrong side, by weight; a step function, so no derivative."""
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """In [0, 1]."""
-        scores = case.y - self._machines(case).residuals(case.y)
-        return float(case.weights @ (case.y * scores < 0) / case.weights.sum())
+        scores = problem.y - self._machines(problem).residuals(problem.y)
+        return float(problem.weights @ (problem.y * scores < 0) / problem.weights.sum())
 
 
 class _SmoothLoss(_HeldOutCriterion):
     """A mean loss of held-out scores that can be climbed; `_loss` gives it with its slope by each score."""
 
-    def _loss(self, scores: np.ndarray, case: SelectionProblem) -> tuple[float, np.ndarray]:
+    def _loss(self, scores: np.ndarray, problem: SelectionProblem) -> tuple[float, np.ndarray]:
         raise NotImplementedError
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """The mean loss, by weight."""
-        return self._loss(case.y - self._machines(case).residuals(case.y), case)[0]
+        return self._loss(problem.y - self._machines(problem).residuals(problem.y), problem)[0]
 
-    def gradient(self, case: SelectionProblem) -> dict[str, float]:
+    def gradient(self, problem: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter and by C."""
-        machines = self._machines(case)
-        _, slope = self._loss(case.y - machines.residuals(case.y), case)
-        Q = machines.pull(case.y, -slope)
-        moves = {name: float(np.vdot(Q, G)) for name, G in case.gradients.items()}
-        return moves | {"C": float(-(Q.diagonal() @ case.ridge) / case.C)}
+        machines = self._machines(problem)
+        _, slope = self._loss(problem.y - machines.residuals(problem.y), problem)
+        Q = machines.pull(problem.y, -slope)
+        moves = {name: float(np.vdot(Q, G)) for name, G in problem.gradients.items()}
+        return moves | {"C": float(-(Q.diagonal() @ problem.ridge) / problem.C)}
 
 
 class _SquaredError(_SmoothLoss):
     """(y − score)²."""
 
-    def _loss(self, scores: np.ndarray, case: SelectionProblem) -> tuple[float, np.ndarray]:
-        weights = case.weights / case.weights.sum()
-        return float(weights @ (case.y - scores) ** 2), 2 * weights * (scores - case.y)
+    def _loss(self, scores: np.ndarray, problem: SelectionProblem) -> tuple[float, np.ndarray]:
+        weights = problem.weights / problem.weights.sum()
+        return float(weights @ (problem.y - scores) ** 2), 2 * weights * (scores - problem.y)
 
 
 class _LogLoss(_SmoothLoss):
     """Log-loss after the best rising logistic map, as calibration will draw one."""
 
-    def _loss(self, scores: np.ndarray, case: SelectionProblem) -> tuple[float, np.ndarray]:
-        return best_log_loss(scores, smoothed_targets(case.y), case.weights)
+    def _loss(self, scores: np.ndarray, problem: SelectionProblem) -> tuple[float, np.ndarray]:
+        return best_log_loss(scores, smoothed_targets(problem.y), problem.weights)
 
 
 @component

@@ -25,22 +25,22 @@ MOST_MOVES = 100_000
 FLAT = 1e-12  # the least curvature along a pair
 
 
-def leave_one_out_errors(case: SelectionProblem) -> np.ndarray:
+def leave_one_out_errors(problem: SelectionProblem) -> np.ndarray:
     """(n,) whether the machine without each example puts it on the wrong side; K must be positive semi-definite."""
-    dual = _Dual(case)
-    if not has_free(case):  # the bias is the middle of an interval that any example may bound
-        return np.array([_is_lost(dual, p) for p in range(len(case.y))])
-    lost = case.y * case.scores < 0
-    reach = 2 * case.alpha * delta(case.K) + case.slacks
-    for p in np.flatnonzero(~lost & (case.alpha > 0) & (reach >= 1 - SOLVED)):
+    dual = _Dual(problem)
+    if not has_free(problem):  # the bias is the middle of an interval that any example may bound
+        return np.array([_is_lost(dual, p) for p in range(len(problem.y))])
+    lost = problem.y * problem.scores < 0
+    reach = 2 * problem.alpha * delta(problem.K) + problem.slacks
+    for p in np.flatnonzero(~lost & (problem.alpha > 0) & (reach >= 1 - SOLVED)):
         lost[p] = _is_lost(dual, int(p))
     return np.asarray(lost)
 
 
-def has_free(case: SelectionProblem) -> bool:
+def has_free(problem: SelectionProblem) -> bool:
     """Whether a support vector lies strictly inside its box."""
-    bound = case.C * case.weights
-    return bool(((case.alpha > FREE * bound) & (case.alpha < (1 - FREE) * bound)).any())
+    bound = problem.C * problem.weights
+    return bool(((problem.alpha > FREE * bound) & (problem.alpha < (1 - FREE) * bound)).any())
 
 
 def _is_lost(dual: _Dual, p: int) -> bool:
@@ -52,11 +52,11 @@ def _is_lost(dual: _Dual, p: int) -> bool:
 class _Dual:
     """Signed multipliers β = y α within [low, high], Σβ = 0, and e = y − Kβ, which the bias equals at free ones."""
 
-    def __init__(self, case: SelectionProblem) -> None:
-        self.K, self.y = np.asarray(case.K, np.float64), case.y
-        box = case.C * case.weights
+    def __init__(self, problem: SelectionProblem) -> None:
+        self.K, self.y = np.asarray(problem.K, np.float64), problem.y
+        box = problem.C * problem.weights
         self.low, self.high = np.where(self.y > 0, 0.0, -box), np.where(self.y > 0, box, 0.0)
-        self.beta = np.clip(case.alpha * self.y, self.low, self.high)
+        self.beta = np.clip(problem.alpha * self.y, self.low, self.high)
         self.e = self.y - self.K @ self.beta
         span = self.high - self.low
         is_free = (self.beta > self.low + FREE * span) & (self.beta < self.high - FREE * span)

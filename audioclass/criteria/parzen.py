@@ -26,19 +26,19 @@ class _ParzenSeparability:
     dimension: int
     leave_one_out: bool
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """The mean over sides of own less other density, times two."""
-        return self._product(case.K, added_diagonal(case, self.is_adjusted), case.y) / self._window(case)
+        return self._product(problem.K, added_diagonal(problem, self.is_adjusted), problem.y) / self._window(problem)
 
-    def gradient(self, case: SelectionProblem) -> dict[str, float]:
+    def gradient(self, problem: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter; by C where it is adjusted."""
-        nothing = np.zeros(len(case.y))
-        window = self._window(case)
-        moves = {name: self._product(G, nothing, case.y) / window for name, G in case.gradients.items()}
+        nothing = np.zeros(len(problem.y))
+        window = self._window(problem)
+        moves = {name: self._product(G, nothing, problem.y) / window for name, G in problem.gradients.items()}
         if "sigma" in moves:
-            moves["sigma"] -= self.dimension * self.value(case) / case.parameters["sigma"]
+            moves["sigma"] -= self.dimension * self.value(problem) / problem.parameters["sigma"]
         if self.is_adjusted:
-            moves["C"] = self._product(None, -case.ridge / case.C, case.y) / window
+            moves["C"] = self._product(None, -problem.ridge / problem.C, problem.y) / window
         return moves
 
     def _product(self, K: np.ndarray | None, diagonal: np.ndarray, y: np.ndarray) -> float:
@@ -48,10 +48,10 @@ class _ParzenSeparability:
         between = 0.0 if K is None else shares @ K @ shares - shares**2 @ K.diagonal()
         return float(between + (0.0 if self.leave_one_out else shares**2 @ own))
 
-    def _window(self, case: SelectionProblem) -> float:
-        if "sigma" not in case.parameters:
-            raise ValueError(f"{self.name} needs a kernel with a sigma, this one has {sorted(case.parameters)}")
-        return _window(case.parameters["sigma"], self.dimension)
+    def _window(self, problem: SelectionProblem) -> float:
+        if "sigma" not in problem.parameters:
+            raise ValueError(f"{self.name} needs a kernel with a sigma, this one has {sorted(problem.parameters)}")
+        return _window(problem.parameters["sigma"], self.dimension)
 
 
 def _shares(y: np.ndarray) -> np.ndarray:

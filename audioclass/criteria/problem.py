@@ -1,4 +1,4 @@
-"""What a criterion judges: a Gram matrix with its sides and C; machine, radius, leave-one-out when asked for, once."""
+"""What a criterion scores: a Gram matrix with its sides and C; machine, radius, leave-one-out when asked for, once."""
 
 from __future__ import annotations
 

@@ -24,20 +24,20 @@ class RadiusMargin:
     name: ClassVar[str] = "radius_margin"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """R²‖w‖²/n."""
-        return case.l2_ball.squared_radius * float(case.l2_alpha.sum()) / len(case.y)
+        return problem.l2_ball.squared_radius * float(problem.l2_alpha.sum()) / len(problem.y)
 
-    def gradient(self, case: SelectionProblem) -> dict[str, float]:
+    def gradient(self, problem: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter and by C."""
-        moves = {name: self._move(case, G) for name, G in case.gradients.items()}
-        return moves | {"C": self._move(case, np.diag(-case.ridge / case.C))}
+        moves = {name: self._move(problem, G) for name, G in problem.gradients.items()}
+        return moves | {"C": self._move(problem, np.diag(-problem.ridge / problem.C))}
 
-    def _move(self, case: SelectionProblem, G: np.ndarray) -> float:
-        signed, beta = case.l2_alpha * case.y, case.l2_ball.beta
-        by_margin = -case.l2_ball.squared_radius * (signed @ G @ signed)
-        by_radius = case.l2_alpha.sum() * (beta @ G.diagonal() - beta @ G @ beta)
-        return float((by_margin + by_radius) / len(case.y))
+    def _move(self, problem: SelectionProblem, G: np.ndarray) -> float:
+        signed, beta = problem.l2_alpha * problem.y, problem.l2_ball.beta
+        by_margin = -problem.l2_ball.squared_radius * (signed @ G @ signed)
+        by_radius = problem.l2_alpha.sum() * (beta @ G.diagonal() - beta @ G @ beta)
+        return float((by_margin + by_radius) / len(problem.y))
 
 
 @hookimpl

@@ -26,25 +26,25 @@ class _Separability:
     is_adjusted: ClassVar[bool] = False
     epsilon: float = 0.0
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """At least 0; infinite where examples of a label coincide and labels do not."""
-        between, within = self._scatter(case.K, added_diagonal(case, self.is_adjusted), case.y)
-        if within <= len(case.y) * np.finfo(float).eps * between:  # rounding alone
+        between, within = self._scatter(problem.K, added_diagonal(problem, self.is_adjusted), problem.y)
+        if within <= len(problem.y) * np.finfo(float).eps * between:  # rounding alone
             return float("inf") if between > 0 else 0.0
         return between / within
 
-    def gradient(self, case: SelectionProblem) -> dict[str, float]:
+    def gradient(self, problem: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter; by C where it is adjusted."""
-        between, within = self._scatter(case.K, added_diagonal(case, self.is_adjusted), case.y)
-        moves = self._moves(case)
+        between, within = self._scatter(problem.K, added_diagonal(problem, self.is_adjusted), problem.y)
+        moves = self._moves(problem)
         return {name: float((db - between / within * dw) / within) for name, (db, dw) in moves}
 
-    def _moves(self, case: SelectionProblem) -> Iterator[tuple[str, Scatter]]:
-        nothing = np.zeros(len(case.y))
-        for name, G in case.gradients.items():
-            yield name, self._scatter(G, nothing, case.y)
+    def _moves(self, problem: SelectionProblem) -> Iterator[tuple[str, Scatter]]:
+        nothing = np.zeros(len(problem.y))
+        for name, G in problem.gradients.items():
+            yield name, self._scatter(G, nothing, problem.y)
         if self.is_adjusted:
-            yield "C", self._scatter(None, -case.ridge / case.C, case.y)
+            yield "C", self._scatter(None, -problem.ridge / problem.C, problem.y)
 
     def _scatter(self, K: np.ndarray | None, diagonal: np.ndarray, y: np.ndarray) -> Scatter:
         """tr S_b, and tr S_w with its ε, of K + Λ; K may be None for 0."""

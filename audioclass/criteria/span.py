@@ -20,9 +20,10 @@ class Span:
     name: ClassVar[str] = "span"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """#{α S² > y f} / n."""
-        return float((case.y * span_scores(case.K, case.machine, case.y, case.C, case.weights) < 0).mean())
+        scores = span_scores(problem.K, problem.machine, problem.y, problem.C, problem.weights)
+        return float((problem.y * scores < 0).mean())
 
 
 @component
@@ -34,9 +35,9 @@ class SmoothedSpan:
     eta: float = parameter(0.1, above=0.0, scale="log", search=(1e-3, 10.0), help="what combinations pay for λ²/α")
     steepness: float = parameter(5.0, above=0.0, scale="log", search=(1.0, 50.0), help="of the sigmoid")
 
-    def value(self, case: SelectionProblem) -> float:
+    def value(self, problem: SelectionProblem) -> float:
         """Mean of 1/(1 + exp(−steepness (α S² − y f)))."""
-        margins = case.y * span_scores(case.K, case.machine, case.y, case.C, case.weights, self.eta)
+        margins = problem.y * span_scores(problem.K, problem.machine, problem.y, problem.C, problem.weights, self.eta)
         return float(np.exp(-np.logaddexp(0, self.steepness * margins)).mean())
 
 

@@ -13,7 +13,7 @@ from audioclass.curation.inspection import Inspection
 from audioclass.data import Clip, Corpus
 from audioclass.recordings import FOLDER, irregularity
 
-FEWEST_GROUPS = 2  # one to train on, one to judge by
+FEWEST_GROUPS = 2  # one to train on, one to test on
 BEYOND_END = 0.1  # seconds: what label tools round is no mistake
 
 Inspections = Mapping[Path, Inspection]

@@ -1,6 +1,6 @@
 """Filter banks over the bins of a frame: mel triangles, octave bands and pitch classes.
 
-They are ours because librosa's import (numba) takes longer than a minute of audio; librosa judges them in the tests.
+They are ours because librosa's import (numba) takes longer than a minute of audio; tests compare them with librosa.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class StreamClassifier:
         return self._stream.push(posteriors)
 
     def finish(self) -> list[ClassifiedSegment]:
-        """The rest."""
+        """The segments that were not final, at the end of the recording."""
         return self._stream.finish()
 
 
@@ -123,7 +123,7 @@ class WindowStream:
         return self._named(self._smoother.push(posteriors))
 
     def finish(self) -> list[ClassifiedSegment]:
-        """The rest."""
+        """The segments that were not final, at the end of the recording."""
         return self._named(self._smoother.finish())
 
     def _named(self, windows: SmoothedWindows) -> list[ClassifiedSegment]:

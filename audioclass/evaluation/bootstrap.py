@@ -1,7 +1,7 @@
-"""Intervals of any measure by drawing groups again: what another sample of recordings or speakers would have given.
+"""Intervals of any measure by resampling groups: what another sample of recordings or speakers would have given.
 
-Groups are drawn, not examples: windows of one recording are no independent witnesses. A drawing is a weight for each
-example, how often its group came up, so that whatever a measure has sorted or binned serves every drawing.
+Groups are drawn, not examples: windows of one recording are no independent witnesses. A resample is a weight for each
+example, how often its group came up, so that whatever a measure has sorted or binned serves every resample.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class Resampling:
-    """How often groups are drawn, the part of the drawings that an interval covers, and where chance starts."""
+    """How many resamples of the groups are drawn, the part of them that an interval covers, and the seed."""
 
     n_resamples: int = 1000
     level: float = LEVEL
@@ -33,7 +33,7 @@ class Resampling:
 
 @dataclass(frozen=True)
 class Interval:
-    """The middle part of the drawings; both ends NaN where it is not known."""
+    """The middle part of the resamples; both ends NaN where it is not known."""
 
     low: float
     high: float
@@ -46,7 +46,7 @@ class Interval:
 
     @property
     def is_known(self) -> bool:
-        """Whether there were groups enough, and drawings that had a value."""
+        """Whether there were groups enough, and resamples in which the measure had a value."""
         return bool(np.isfinite(self.low))
 
 
@@ -57,7 +57,7 @@ def bootstrap(
 ) -> dict[Name, Interval]:
     """Percentile interval of each measure; `measures` gives their values for a multiplicity of each example.
 
-    Drawings in which a measure is NaN do not count for it. With a single group nothing is known. What small samples
+    Resamples in which a measure is NaN do not count for it. With a single group nothing is known. What small samples
     inflate, as they do a calibration error, every resample inflates once more: such an interval leans upwards.
     """
     resampling = resampling or Resampling()

@@ -12,7 +12,7 @@ import numpy as np
 
 from audioclass.evaluation.bootstrap import Resampling, bootstrap
 from audioclass.evaluation.comparison import Comparison, Pair, System
-from audioclass.evaluation.paired import Verdict, corrected_t, holm, mcnemar, wilcoxon
+from audioclass.evaluation.paired import HypothesisTest, corrected_t, holm, mcnemar, wilcoxon
 from audioclass.evaluation.predictions import Pool, Predictions
 from audioclass.evaluation.ranks import ALPHA, Ranked, rank_systems
 from audioclass.evaluation.summary import LOWER_IS_BETTER, Measures, summary_measures
@@ -99,11 +99,11 @@ class _Contest:
         return rank_systems(tuple(self.predictions), scores, block="fold", higher_is_better=higher, alpha=alpha)
 
     def _differences(self, multiplicities: np.ndarray) -> dict[tuple[str, str], float]:
-        """First minus second of each pair; one drawing serves all systems."""
+        """First minus second of each pair; one resample serves all systems."""
         values = {name: each(multiplicities)[self.measure] for name, each in self.measures_of.items()}
         return {(one, other): values[one] - values[other] for one, other in combinations(values, 2)}
 
-    def _tests(self, one: str, other: str, differences: np.ndarray) -> dict[str, Verdict]:
+    def _tests(self, one: str, other: str, differences: np.ndarray) -> dict[str, HypothesisTest]:
         tests = {"mcnemar": mcnemar(self.predictions[one].is_right, self.predictions[other].is_right)}
         if len(differences) < 2 or not np.isfinite(differences).all():
             return tests

@@ -8,7 +8,7 @@ from typing import Any
 
 from audioclass.evaluation.bootstrap import Interval
 from audioclass.evaluation.formatting import plain_measure, plain_number, shown, shown_interval
-from audioclass.evaluation.paired import Verdict
+from audioclass.evaluation.paired import HypothesisTest
 from audioclass.evaluation.ranks import Ranked
 
 
@@ -32,7 +32,7 @@ class Pair:
     second: str
     difference: float
     interval: Interval
-    tests: Mapping[str, Verdict]
+    tests: Mapping[str, HypothesisTest]
     adjusted: Mapping[str, float]
 
     def to_plain(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ LABEL_MEASURES = {
 def label_measures(predictions: Predictions) -> Callable[[np.ndarray], dict[tuple[str, int], float]]:
     """A function of multiplicities: each of `LABEL_MEASURES` of each label, keyed by both; NaN where undefined.
 
-    A label that a drawing leaves out is unknown in it, and not wrong.
+    A label that a resample leaves out is unknown in it, and not wrong.
     """
     n_labels = len(predictions.labels)
     rankings, binnings = LabelRankings.of(predictions.P, predictions.y), LabelBinnings.of(predictions.P, predictions.y)

@@ -14,7 +14,7 @@ N_MISTAKES = 20
 
 @dataclass(frozen=True)
 class Mistake:
-    """Where it is, what it should have been, what was said instead, and the posteriors of both."""
+    """Where it is, what it should have been, what was predicted instead, and the posteriors of both."""
 
     file: str
     segment: Segment | None

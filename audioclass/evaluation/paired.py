@@ -16,7 +16,7 @@ ENUMERATED = 20  # pairs whose signs are all tried
 
 
 @dataclass(frozen=True)
-class Verdict:
+class HypothesisTest:
     """What a test found: its name, its statistic, and how probable one so far out is if the systems do not differ."""
 
     method: str
@@ -28,7 +28,7 @@ class Verdict:
         return {"method": self.method, "statistic": plain_number(self.statistic), "p": plain_number(self.p)}
 
 
-def mcnemar(first_right: np.ndarray, second_right: np.ndarray, exact: bool | None = None) -> Verdict:
+def mcnemar(first_right: np.ndarray, second_right: np.ndarray, exact: bool | None = None) -> HypothesisTest:
     """Whether one of two systems is right more often where they part; exact below 25 such examples unless told.
 
     The examples must be independent of each other: recordings or groups rather than windows.
@@ -37,12 +37,12 @@ def mcnemar(first_right: np.ndarray, second_right: np.ndarray, exact: bool | Non
     only_first, only_second = int((first & ~second).sum()), int((~first & second).sum())
     parted = only_first + only_second
     if parted < EXACT_BELOW if exact is None else exact:
-        return Verdict("McNemar, exact", min(only_first, only_second), _binomial(only_first, only_second))
+        return HypothesisTest("McNemar, exact", min(only_first, only_second), _binomial(only_first, only_second))
     statistic = max(abs(only_first - only_second) - 1, 0) ** 2 / parted if parted else 0.0
-    return Verdict("McNemar, χ²", statistic, float(stats.chi2.sf(statistic, 1)))
+    return HypothesisTest("McNemar, χ²", statistic, float(stats.chi2.sf(statistic, 1)))
 
 
-def corrected_t(differences: np.ndarray, test_over_train: float) -> Verdict:
+def corrected_t(differences: np.ndarray, test_over_train: float) -> HypothesisTest:
     """Paired t test over resamplings that share training examples (Nadeau and Bengio 2003).
 
     `differences` are those of a measure in each fold of each repetition; `test_over_train` is n_test / n_train, which
@@ -53,12 +53,12 @@ def corrected_t(differences: np.ndarray, test_over_train: float) -> Verdict:
         raise ValueError(f"test_over_train={test_over_train} must be at least 0")
     method = "corrected t" if test_over_train else "t"
     if np.ptp(d) == 0:
-        return Verdict(method, 0.0 if d[0] == 0 else float(np.copysign(np.inf, d[0])), float(d[0] == 0))
+        return HypothesisTest(method, 0.0 if d[0] == 0 else float(np.copysign(np.inf, d[0])), float(d[0] == 0))
     t = d.mean() / (np.sqrt(1 / len(d) + test_over_train) * d.std(ddof=1))
-    return Verdict(method, float(t), float(2 * stats.t.sf(abs(t), len(d) - 1)))
+    return HypothesisTest(method, float(t), float(2 * stats.t.sf(abs(t), len(d) - 1)))
 
 
-def wilcoxon(differences: np.ndarray) -> Verdict:
+def wilcoxon(differences: np.ndarray) -> HypothesisTest:
     """Signed ranks of the differences over several corpora; zeros are dropped, equals share their rank.
 
     All signs are tried up to 20 pairs; beyond that a normal approximation with a correction for ties.
@@ -66,13 +66,13 @@ def wilcoxon(differences: np.ndarray) -> Verdict:
     d = _differences(differences, least=1)
     d = d[d != 0]
     if not len(d):
-        return Verdict("Wilcoxon, exact", 0.0, 1.0)
+        return HypothesisTest("Wilcoxon, exact", 0.0, 1.0)
     ranks = stats.rankdata(np.abs(d))
     statistic = float(min(ranks[d > 0].sum(), ranks[d < 0].sum()))
     if len(d) <= ENUMERATED:
-        return Verdict("Wilcoxon, exact", statistic, min(1.0, 2 * _share_at_most(ranks, statistic)))
+        return HypothesisTest("Wilcoxon, exact", statistic, min(1.0, 2 * _share_at_most(ranks, statistic)))
     test = stats.wilcoxon(d, method="asymptotic", correction=False)
-    return Verdict("Wilcoxon, normal", float(test.statistic), float(test.pvalue))
+    return HypothesisTest("Wilcoxon, normal", float(test.statistic), float(test.pvalue))
 
 
 def holm(p: Sequence[float] | np.ndarray) -> np.ndarray:

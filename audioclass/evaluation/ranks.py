@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from audioclass.evaluation.paired import Verdict
+from audioclass.evaluation.paired import HypothesisTest
 
 ALPHA = 0.05
 
@@ -22,23 +22,23 @@ def mean_ranks(scores: np.ndarray, higher_is_better: bool = True) -> np.ndarray:
     return np.asarray(_ranks(scores, higher_is_better).mean(axis=0))
 
 
-def friedman(scores: np.ndarray) -> Verdict:
+def friedman(scores: np.ndarray) -> HypothesisTest:
     """Friedman's χ² with its correction for ties; without any difference in ranks p is 1."""
     scores = _checked(scores)
     statistic = _friedman_statistic(scores)
-    return Verdict("Friedman", statistic, float(stats.chi2.sf(statistic, scores.shape[1] - 1)))
+    return HypothesisTest("Friedman", statistic, float(stats.chi2.sf(statistic, scores.shape[1] - 1)))
 
 
-def iman_davenport(scores: np.ndarray) -> Verdict:
+def iman_davenport(scores: np.ndarray) -> HypothesisTest:
     """Iman and Davenport's F from Friedman's χ²: less timid, the one to read; p is 0 where all rows rank alike."""
     scores = _checked(scores)
     n, k = scores.shape
     statistic = _friedman_statistic(scores)
     left = n * (k - 1) - statistic
     if left <= 1e-9 * n * k:
-        return Verdict("Iman-Davenport", float("inf"), 0.0)
+        return HypothesisTest("Iman-Davenport", float("inf"), 0.0)
     f = (n - 1) * statistic / left
-    return Verdict("Iman-Davenport", float(f), float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
+    return HypothesisTest("Iman-Davenport", float(f), float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
 
 
 def critical_difference(n_systems: int, n_corpora: int, alpha: float = ALPHA) -> float:
@@ -73,8 +73,8 @@ class Ranked:
     block: str
     scores: np.ndarray
     mean_ranks: np.ndarray
-    friedman: Verdict
-    iman_davenport: Verdict
+    friedman: HypothesisTest
+    iman_davenport: HypothesisTest
     critical_difference: float
     alpha: float
     cliques: tuple[tuple[int, ...], ...]

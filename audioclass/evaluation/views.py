@@ -150,7 +150,7 @@ def _measures(
 
 
 def _drawn(predictions: Predictions, paths: Sequence[Sequence[str]]) -> Callable[[np.ndarray], dict[Any, float]]:
-    """All that a drawing measures; the areas of labels, the slowest of it, serve their mean as well."""
+    """All measures of a resample; the areas of labels, the slowest of it, serve their mean as well."""
     summary, of_labels = summary_measures(predictions, paths, set(MEASURES) - OF_AREAS), label_measures(predictions)
 
     def measures(multiplicities: np.ndarray) -> dict[Any, float]:

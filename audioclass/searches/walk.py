@@ -51,7 +51,7 @@ class Walk:
         return np.asarray(np.nan_to_num(np.array(gradient), nan=0.0, posinf=0.0, neginf=0.0))
 
     def starts(self, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Where the axes begin and random points, `count` in all, that can be evaluated; fewer where few can."""
+        """Where the axes begin and random points, `count` together, that can be evaluated; fewer where few can."""
         points: list[np.ndarray] = []
         first = np.array([0.5 if axis.start is None else axis.fraction(axis.start) for axis in self.space])
         for at in [first, *rng.random((ATTEMPTS * count, len(self.space)))]:

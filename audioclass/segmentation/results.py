@@ -35,7 +35,7 @@ class SegmentStream:
         return self._segments.push(self._windows.push(posteriors))
 
     def finish(self) -> list[ClassifiedSegment]:
-        """The rest."""
+        """The segments that were not final, at the end of the recording."""
         return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
 
 

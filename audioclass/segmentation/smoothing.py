@@ -35,7 +35,7 @@ class WindowSmoother:
         return self._decided(self._stream.push(posteriors.P))
 
     def finish(self) -> SmoothedWindows:
-        """The rest."""
+        """The windows that were held back, at the end of the recording."""
         return self._decided(self._stream.finish())
 
     def _decided(self, smoothed: Smoothed) -> SmoothedWindows:

@@ -81,7 +81,7 @@ class HiddenMarkovStream:
         return self._give(len(path), path)
 
     def finish(self) -> Smoothed:
-        """The rest."""
+        """The rows that were held back, at the end of the recording."""
         return self._give(len(self._filtered), self._viterbi.finish())
 
     def _give(self, n: int, path: list[int]) -> Smoothed:

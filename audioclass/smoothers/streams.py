@@ -30,7 +30,7 @@ class LocalStream:
         return self._give(max(len(self._held) - self._after, self._at))
 
     def finish(self) -> Smoothed:
-        """The rest."""
+        """The rows that were held back, at the end of the recording."""
         return self._give(len(self._held))
 
     def _give(self, end: int) -> Smoothed:

@@ -5,7 +5,7 @@ label is the weighted sum of its own and of those of its groups, and a softmax o
 *Weighted* (`weighted.py`): a machine tells the children of a node apart, several are coupled where there are more than
 two, and probabilities multiply on the way down (specification 7.5 and 7.6).
 
-A learnt tree is binary; merging a group into the one above it makes it hybrid. Merges are judged by held-out log-loss
+A learnt tree is binary; merging a group into the one above it makes it hybrid. Merges are chosen by held-out log-loss
 once all machines are trained, and the machines of merged groups dropped; or before, by heights or by separability.
 """
 

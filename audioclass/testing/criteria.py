@@ -44,36 +44,36 @@ def value_is_a_number(criterion: Any) -> None:
 
 def order_does_not_matter(criterion: Any) -> None:
     """Shuffling the examples changes nothing."""
-    case = _case()
-    order = np.random.default_rng(1).permutation(len(case.y))
+    problem = _case()
+    order = np.random.default_rng(1).permutation(len(problem.y))
     shuffled = dataclasses.replace(
-        case,
-        K=case.K[np.ix_(order, order)],
-        gradients={name: G[np.ix_(order, order)] for name, G in case.gradients.items()},
-        **{name: getattr(case, name)[order] for name in ("y", "weights", "groups", "folds")},
+        problem,
+        K=problem.K[np.ix_(order, order)],
+        gradients={name: G[np.ix_(order, order)] for name, G in problem.gradients.items()},
+        **{name: getattr(problem, name)[order] for name in ("y", "weights", "groups", "folds")},
     )
-    require_close(criterion.value(shuffled), criterion.value(case), 1e-6, "value of shuffled examples")
+    require_close(criterion.value(shuffled), criterion.value(problem), 1e-6, "value of shuffled examples")
 
 
 def sides_are_alike(criterion: Any) -> None:
     """Swapping +1 and -1 changes nothing."""
-    case = _case()
-    swapped = dataclasses.replace(case, y=-case.y)
-    require_close(criterion.value(swapped), criterion.value(case), 1e-6, "value of swapped sides")
+    problem = _case()
+    swapped = dataclasses.replace(problem, y=-problem.y)
+    require_close(criterion.value(swapped), criterion.value(problem), 1e-6, "value of swapped sides")
 
 
 def truth_is_better_than_chance(criterion: Any) -> None:
-    """A kernel that tells the sides apart is judged better than one whose labels are shuffled."""
-    case = _case(spread=0.5)
-    chance = dataclasses.replace(case, y=np.random.default_rng(3).permutation(case.y))
+    """A kernel that tells the sides apart scores better than one whose labels are shuffled."""
+    problem = _case(spread=0.5)
+    chance = dataclasses.replace(problem, y=np.random.default_rng(3).permutation(problem.y))
     sign = 1 if criterion.better == "higher" else -1
-    good, bad = criterion.value(case), criterion.value(chance)
+    good, bad = criterion.value(problem), criterion.value(chance)
     require(sign * good > sign * bad, f"{good:.4g} for the true labels, {bad:.4g} for shuffled ones")
 
 
 def gradient_agrees_with_differences(criterion: Any) -> None:
     """Each derivative agrees with the central difference of the value."""
-    skip_unless(isinstance(criterion, HasGradient), "it has no gradient(case)")
+    skip_unless(isinstance(criterion, HasGradient), "it has no gradient(problem)")
     step = 1e-4
     gradient = criterion.gradient(_case())
     ways = {
@@ -89,10 +89,10 @@ def gradient_agrees_with_differences(criterion: Any) -> None:
 
 
 def case_is_left_alone(criterion: Any) -> None:
-    """It does not change the case, and gives the same twice."""
-    case = _case()
-    first = unchanged([case.K, case.y, *case.gradients.values()], lambda: criterion.value(case))
-    require(criterion.value(case) == first, "another value the second time")
+    """It does not change the problem, and gives the same twice."""
+    problem = _case()
+    first = unchanged([problem.K, problem.y, *problem.gradients.values()], lambda: criterion.value(problem))
+    require(criterion.value(problem) == first, "another value the second time")
 
 
 CHECKS: tuple[Check, ...] = (

@@ -25,7 +25,7 @@ from audioclass.testing.checks import (
 
 
 def _examples(n: int = 24, d: int = 5, seed: int = 0) -> np.ndarray:
-    """Positive features of about one, so that kernels on histograms can be judged as well."""
+    """Positive features of about one, so that kernels on histograms can be checked as well."""
     return np.random.default_rng(seed).gamma(4.0, 0.25, (n, d))
 
 

@@ -66,7 +66,7 @@ class TrainingConfig:
         (), above=0.0, high=1.0, help="shares of the features to try, those first that tell the sides apart"
     )
     shared_selection: bool = parameter(True, help="one choice for all dichotomies of the same labels")
-    selection_rows: int = parameter(400, low=2, help="examples that a choice looks at, at most")
+    selection_rows: int = parameter(400, low=2, help="most examples that kernel parameters are chosen on")
     selection_folds: int = parameter(10, low=2, help="folds of criteria that train on folds")
     held_out: HeldOutMethod = parameter(
         "auto", choices=("auto", "folds", "span"), help="where held-out scores come from; `auto`: what is exact first"
@@ -93,6 +93,12 @@ class TrainingConfig:
         """From what was stated: names, texts such as `name:parameter=value`, tables, or components.
 
         What nobody stated has its default. `sources` are the files that names of `stated` stand in, for errors.
+
+        >>> from audioclass.engine.runs import make_run
+        >>> stated = {"strategy": "one_vs_one", "kernel": {"name": "gaussian", "sigma": 2}, "C": 1}
+        >>> config = TrainingConfig.of(stated, make_run())
+        >>> config.to_plain()["kernel"], config.C, config.trainer.name
+        ('gaussian:sigma=2.0', 1.0, 'least_squares')
         """
         options = {name: option for option in OPTIONS for name in option.names}
         for name in stated:

@@ -107,7 +107,7 @@ def trainer_for(
 ) -> tuple[Trainer, HeldOutMethod]:
     """The trainer of a dichotomy of so many rows, one of `n_sets` that are factorised by themselves; and its method.
 
-    `large` takes over where the factorisations of a plan, whose cost is the cube of their rows, would cost more in all
+    `large` takes over where the factorisations of a plan, whose cost is the cube of their rows, would cost more
     than one of `large_rows` rows, or where a Gram matrix would not fit the budget.
     """
     is_small = n_sets * n_rows**3 <= config.large_rows**3 and statistics.fits(n_rows)

@@ -47,7 +47,7 @@ def digest_of(*arrays: np.ndarray) -> str:
 
 
 def spread_rows(y: np.ndarray, most: int) -> np.ndarray:
-    """At most so many rows in all, evenly spaced within each label; every label keeps one at least."""
+    """At most so many rows, evenly spaced within each label; every label keeps one at least."""
     if len(y) <= most:
         return np.arange(len(y))
     labels = np.unique(y)

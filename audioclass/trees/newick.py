@@ -43,7 +43,11 @@ def write_newick(written: WrittenTree) -> str:
 
 
 def read_newick(text: str) -> WrittenTree:
-    """What `write_newick` wrote, edited or not; of other programs' trees the groups, without machines."""
+    """What `write_newick` wrote, edited or not; of other programs' trees the groups, without machines.
+
+    >>> read_newick("((cat,dog)animal,engine)all;").taxonomy.leaf_paths
+    (('all', 'animal', 'cat'), ('all', 'animal', 'dog'), ('all', 'engine'))
+    """
     root = _Parser(text).parse()
     nodes, machines, leaves = [], [], set()
     for node in _walk(root):

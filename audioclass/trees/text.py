@@ -46,7 +46,7 @@ class WrittenTree:
         facts: Sequence[Facts],
         group_names: Mapping[tuple[str, ...], str] | None = None,
     ) -> WrittenTree:
-        """From a tree and what `facts.machine_report` tells of its machines.
+        """From a tree and the table of each of its machines, as `about["machines"]` of a model holds them.
 
         `group_names` are known by the labels of a group, in order, as in a taxonomy; the others are numbered.
         """

@@ -10,11 +10,11 @@ class HSIC:
     name = "hsic"
     better = "higher"
 
-    def value(self, case):
-        return self._product(case.K, case.y)
+    def value(self, problem):
+        return self._product(problem.K, problem.y)
 
-    def gradient(self, case):
-        return {name: self._product(G, case.y) for name, G in case.gradients.items()}
+    def gradient(self, problem):
+        return {name: self._product(G, problem.y) for name, G in problem.gradients.items()}
 
     def _product(self, K, y):
         centred = y - y.mean()

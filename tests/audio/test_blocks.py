@@ -72,7 +72,7 @@ def test_a_pipe_gives_the_bits_of_the_file(recording, sizes):
 
 
 def write_in_pieces(data, sizes, writer):
-    """Pieces of the given sizes, then the rest at once."""
+    """Chunks of the given sizes, then the rest at once."""
     with os.fdopen(writer, "wb", buffering=0) as pipe:
         for size in sizes:
             pipe.write(data[:size])

@@ -12,8 +12,8 @@ SOUND = noise(0.01, 8000)
 
 def trimmed(samples, sizes=(), longest=10**6):
     edges = np.minimum(np.cumsum([0, *sizes, len(samples)]), len(samples))
-    components = [samples[a:b] for a, b in zip(edges, edges[1:], strict=False)]  # noqa: RUF007
-    made = Trimmed(components, longest)
+    chunks = [samples[a:b] for a, b in zip(edges, edges[1:], strict=False)]  # noqa: RUF007
+    made = Trimmed(chunks, longest)
     return np.concatenate([*made, np.empty(0, np.float32)]), made.leading
 
 

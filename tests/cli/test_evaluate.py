@@ -37,7 +37,7 @@ def new(tmp_path):
     return write_corpus(tmp_path / "test", 3, first=6)
 
 
-def test_a_way_to_train_is_judged_by_folds(command, small, way):
+def test_a_configuration_is_evaluated_on_folds(command, small, way):
     code, out, _ = command("evaluate", small / "corpus", *way, "--folds", "3")
     assert code == 0
     assert out.splitlines()[0] == "measure\tper recording\t95 %\tper window\t95 %"
@@ -45,12 +45,12 @@ def test_a_way_to_train_is_judged_by_folds(command, small, way):
     assert "tone\t6\t" in out
 
 
-def test_one_window_a_recording_is_judged_once(command, small, way):
+def test_one_window_a_recording_is_evaluated_once(command, small, way):
     _, out, _ = command("evaluate", small / "corpus", *way, "--folds", "3", "--window", 5, "--hop", 5)
     assert out.splitlines()[0] == "measure\tper recording\t95 %"
 
 
-def test_a_model_is_judged_for_programs(command, model_file, new):
+def test_a_model_is_evaluated_for_programs(command, model_file, new):
     code, out, err = command("evaluate", model_file, new, "--json")
     said = json.loads(out)
     judged = evaluate_model(load_model(model_file), new)

@@ -23,7 +23,7 @@ def test_a_recording_is_listed_with_its_windows(recording, tmp_path, capsys):
     assert captured.out.splitlines()[1].split("\t")[1:3] == ["3.20", "2"]
     assert "1 of 1 recordings, 3 s of audio" in captured.err
     assert run(["extract", str(recording), "--cache", str(tmp_path / "cache")]) == 0
-    assert "(1 kept from before)" in capsys.readouterr().err
+    assert "(1 from the cache)" in capsys.readouterr().err
 
 
 def test_without_a_cache_nothing_is_kept(recording, tmp_path, monkeypatch):

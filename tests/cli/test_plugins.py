@@ -18,7 +18,7 @@ def result(capsys):
     return call
 
 
-def test_the_list_in_a_pipe_has_a_line_for_each_piece(result):
+def test_the_list_in_a_pipe_has_a_line_for_each_component(result):
     code, out, err = result("plugins", "--kind", "kernel")
     lines = [line.split("\t") for line in out.splitlines()]
     assert (code, err) == (0, "")
@@ -35,12 +35,12 @@ def test_the_list_for_programs_states_parameters(result):
     assert gaussian["parameters"][0]["search"] == [0.1, 20.0]
 
 
-def test_a_kind_without_pieces_has_only_its_heads(result, monkeypatch):
+def test_a_kind_without_components_has_only_its_heads(result, monkeypatch):
     monkeypatch.setenv("AUDIOCLASS_PLUGINS", "")
     assert result("plugins", "--kind", "direct_strategy")[1].count("\n") == 1
 
 
-def test_show_says_what_a_piece_can_be_told(result):
+def test_show_says_what_a_component_can_be_told(result):
     _, out, _ = result("plugins", "show", "gaussian")
     assert "gaussian: kernel of audioclass" in out
     assert "sigma=1.0: float; positive; searched from 0.1 to 20, log; " in out

@@ -20,7 +20,7 @@ ALL = (Alignment, AlignmentC, WeightedAlignment, WeightedAlignmentC, CentredAlig
 PLAIN = {AlignmentC: Alignment, WeightedAlignmentC: WeightedAlignment, CentredAlignmentC: CentredAlignment}
 
 
-def case(n=20, seed=0, C=2.0, share=0.4, sigma=1.0):
+def problem(n=20, seed=0, C=2.0, share=0.4, sigma=1.0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
     y = np.where(np.arange(n) < np.clip(share * n, 1, n - 1), 1, -1)
@@ -40,7 +40,7 @@ def target(y, is_weighted):
 @given(st.integers(3, 30), st.integers(0, 10**6), st.floats(0.1, 0.9))
 @settings(max_examples=30)
 def test_each_is_the_cosine_with_its_ideal(n, seed, share):
-    judged = case(n, seed, share=share)
+    judged = problem(n, seed, share=share)
     K_C = judged.K + np.eye(n) / judged.C
     T, T_weighted = target(judged.y, False), target(judged.y, True)
     assert Alignment().value(judged) == pytest.approx(cosine(judged.K, T))
@@ -54,7 +54,7 @@ def test_each_is_the_cosine_with_its_ideal(n, seed, share):
 @given(st.integers(3, 25), st.integers(0, 10**6))
 @settings(max_examples=20)
 def test_alignment_lies_from_0_to_1_and_below_its_bound(n, seed):
-    judged = case(n, seed)
+    judged = problem(n, seed)
     n1 = (judged.y > 0).sum()
     bound = np.hypot(n1, n - n1) / n
     assert 0 <= Alignment().value(judged) <= bound + 1e-12
@@ -62,7 +62,7 @@ def test_alignment_lies_from_0_to_1_and_below_its_bound(n, seed):
 
 @pytest.mark.parametrize("criterion", ALL, ids=lambda c: c.name)
 def test_scaling_the_kernel_changes_nothing_but_the_meaning_of_C(criterion):
-    judged = case()
+    judged = problem()
     scaled = SelectionProblem(5 * judged.K, judged.y, judged.C / 5)
     assert criterion().value(scaled) == pytest.approx(criterion().value(judged))
 
@@ -74,22 +74,22 @@ def test_the_ideal_itself_is_aligned():
 
 
 def test_sides_of_equal_size_need_no_weights():
-    judged = case(20, share=0.5)
+    judged = problem(20, share=0.5)
     assert WeightedAlignment().value(judged) == pytest.approx(Alignment().value(judged))
 
 
 @pytest.mark.parametrize("criterion", PLAIN, ids=lambda c: c.name)
 def test_a_large_C_gives_the_plain_criterion(criterion):
-    judged = case(C=1e12)
+    judged = problem(C=1e12)
     assert criterion().value(judged) == pytest.approx(PLAIN[criterion]().value(judged))
 
 
 def test_a_small_C_gives_one_over_the_root_of_n():
-    assert AlignmentC().value(case(C=1e-12)) == pytest.approx(1 / np.sqrt(20))
+    assert AlignmentC().value(problem(C=1e-12)) == pytest.approx(1 / np.sqrt(20))
 
 
 def test_a_constant_added_to_the_kernel_is_not_seen_from_the_means():
-    judged = case()
+    judged = problem()
     raised = SelectionProblem(judged.K + 3, judged.y)
     assert CentredAlignment().value(raised) == pytest.approx(CentredAlignment().value(judged))
 
@@ -110,7 +110,7 @@ def test_derivatives_agree_with_differences_under_weights(criterion):
     weights = np.linspace(0.5, 2, 20)
 
     def at(sigma, C):
-        judged = case(sigma=sigma, C=C)
+        judged = problem(sigma=sigma, C=C)
         return SelectionProblem(judged.K, judged.y, C, gradients=judged.gradients, weights=weights)
 
     slopes = criterion().gradient(at(0.8, 2.0))

@@ -25,7 +25,7 @@ WEIGHTS = RNG.uniform(0.5, 2, 40)
 SMOOTH = (LeaveOneOutSquaredError, LeaveOneOutLogLoss, LeaveGroupOutSquaredError, LeaveGroupOutLogLoss)
 
 
-def case(sigma=1.0, C=2.0, groups=GROUPS):
+def problem(sigma=1.0, C=2.0, groups=GROUPS):
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
     return SelectionProblem(K, Y, C, gradients=gradients, weights=WEIGHTS, groups=groups)
 
@@ -48,32 +48,32 @@ def retrained(judged, groups):
     ids=["examples", "groups"],
 )
 def test_errors_are_those_of_training_again(error, squared, groups):
-    scores, share = retrained(case(), groups), WEIGHTS / WEIGHTS.sum()
-    assert error().value(case()) == pytest.approx(share @ (Y * scores < 0))
-    assert squared().value(case()) == pytest.approx(share @ (Y - scores) ** 2)
+    scores, share = retrained(problem(), groups), WEIGHTS / WEIGHTS.sum()
+    assert error().value(problem()) == pytest.approx(share @ (Y * scores < 0))
+    assert squared().value(problem()) == pytest.approx(share @ (Y - scores) ** 2)
 
 
 @pytest.mark.parametrize("criterion", SMOOTH, ids=lambda c: c.name)
 @pytest.mark.parametrize("sigma", [0.4, 1.0, 3.0])
 def test_derivatives_agree_with_differences(criterion, sigma):
-    slopes, h = criterion().gradient(case(sigma)), 1e-5
-    by_sigma = (criterion().value(case(sigma + h)) - criterion().value(case(sigma - h))) / (2 * h)
-    by_C = (criterion().value(case(sigma, 2 + h)) - criterion().value(case(sigma, 2 - h))) / (2 * h)
+    slopes, h = criterion().gradient(problem(sigma)), 1e-5
+    by_sigma = (criterion().value(problem(sigma + h)) - criterion().value(problem(sigma - h))) / (2 * h)
+    by_C = (criterion().value(problem(sigma, 2 + h)) - criterion().value(problem(sigma, 2 - h))) / (2 * h)
     assert slopes["sigma"] == pytest.approx(by_sigma, rel=1e-5, abs=1e-8)
     assert slopes["C"] == pytest.approx(by_C, rel=1e-5, abs=1e-8)
 
 
 def test_groups_of_one_are_examples():
-    assert LeaveGroupOutLogLoss().value(case(groups=np.arange(40))) == LeaveOneOutLogLoss().value(case())
+    assert LeaveGroupOutLogLoss().value(problem(groups=np.arange(40))) == LeaveOneOutLogLoss().value(problem())
 
 
 def test_all_in_one_group_cannot_be_judged():
     with pytest.raises(ValueError, match="one group holds every example"):
-        LeaveGroupOutLogLoss().value(case(groups=np.zeros(40)))
+        LeaveGroupOutLogLoss().value(problem(groups=np.zeros(40)))
 
 
 def test_the_logistic_map_is_the_best_one():
-    scores, targets = retrained(case(), GROUPS), smoothed_targets(Y)
+    scores, targets = retrained(problem(), GROUPS), smoothed_targets(Y)
 
     def loss(map_):
         z = map_[0] * scores + map_[1]

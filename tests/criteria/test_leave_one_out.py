@@ -11,22 +11,23 @@ from audioclass.trainers.svm import SVM
 FIT = SVM(tolerance=1e-8).fit
 
 
-def case(n=40, seed=0, sigma=1.0, C=1.0, noise=0.8, **more):
+def problem(n=40, seed=0, sigma=1.0, C=1.0, noise=0.8, **more):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     y = np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1, -1)
     return SelectionProblem(gram(Gaussian(sigma), X), y, C, svm=FIT, **more)
 
 
-def brute_force(case):
+def brute_force(problem):
     lost = []
-    for p in range(len(case.y)):
-        rest = np.arange(len(case.y)) != p
-        if len(np.unique(case.y[rest])) < 2:
+    for p in range(len(problem.y)):
+        rest = np.arange(len(problem.y)) != p
+        if len(np.unique(problem.y[rest])) < 2:
             lost.append(True)
             continue
-        task = Task(case.y[rest], case.C, case.weights[rest], np.random.default_rng(0), K=case.K[np.ix_(rest, rest)])
-        lost.append(case.y[p] * FIT(task).scores(case.K[p : p + 1, rest])[0] < 0)
+        K = problem.K[np.ix_(rest, rest)]
+        task = Task(problem.y[rest], problem.C, problem.weights[rest], np.random.default_rng(0), K=K)
+        lost.append(problem.y[p] * FIT(task).scores(problem.K[p : p + 1, rest])[0] < 0)
     return np.array(lost)
 
 
@@ -34,12 +35,12 @@ def brute_force(case):
 @pytest.mark.parametrize("C", [0.05, 1.0, 30.0])
 @pytest.mark.parametrize("sigma", [0.2, 1.0, 4.0])
 def test_it_equals_training_again_without_each(seed, C, sigma):
-    judged = case(seed=seed, C=C, sigma=sigma)
+    judged = problem(seed=seed, C=C, sigma=sigma)
     np.testing.assert_array_equal(leave_one_out_errors(judged), brute_force(judged))
 
 
 def test_weights_are_respected():
-    judged = case(weights=np.random.default_rng(5).uniform(0.2, 3, 40))
+    judged = problem(weights=np.random.default_rng(5).uniform(0.2, 3, 40))
     np.testing.assert_array_equal(leave_one_out_errors(judged), brute_force(judged))
 
 
@@ -63,7 +64,7 @@ def test_one_machine_is_trained():
         fits.append(len(task.y))
         return FIT(task)
 
-    judged = case(n=60, C=1.0)
+    judged = problem(n=60, C=1.0)
     judged = SelectionProblem(judged.K, judged.y, judged.C, svm=counting)
     judged.lost  # noqa: B018
     judged.lost  # noqa: B018

@@ -23,7 +23,7 @@ from audioclass.trainers.svm import SVM
 FIT = SVM(tolerance=1e-8).fit
 
 
-def case(n=30, seed=0, sigma=1.0, C=1.0, noise=0.8):
+def problem(n=30, seed=0, sigma=1.0, C=1.0, noise=0.8):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     y = np.where(X[:, 0] + noise * rng.normal(size=n) > 0, 1, -1)
@@ -34,7 +34,7 @@ def case(n=30, seed=0, sigma=1.0, C=1.0, noise=0.8):
 @settings(max_examples=15)
 @given(st.integers(0, 10**6), st.floats(0.3, 3), st.sampled_from([0.3, 1.0, 10.0]))
 def test_leave_one_out_is_below_xi_alpha_below_the_number_of_support_vectors(seed, sigma, C):
-    judged = case(20, seed, sigma, C)
+    judged = problem(20, seed, sigma, C)
     order = [criterion.value(judged) for criterion in (ExactLeaveOneOut(), XiAlpha(), SupportVectors())]
     assert order == sorted(order)
     assert XiAlpha(radius="ball").value(judged) >= XiAlpha().value(judged)
@@ -56,14 +56,14 @@ def fold_error(judged, fold):
 
 
 def test_folds_are_held_out_one_by_one():
-    judged = case()
+    judged = problem()
     errors = [fold_error(judged, fold) for fold in range(5)]
     assert KFoldError().value(judged) == pytest.approx(np.mean(errors))
     assert ValidationError().value(judged) == errors[0]
 
 
 def test_folds_that_leave_one_side_alone_are_passed_over():
-    judged = replace(case(), folds=np.where(case().y > 0, 0, 1))
+    judged = replace(problem(), folds=np.where(problem().y > 0, 0, 1))
     assert np.isnan(KFoldError().value(judged))
     assert np.isnan(ValidationError().value(judged))
     with pytest.raises(ValueError, match="needs folds, the problem was given none"):
@@ -71,18 +71,18 @@ def test_folds_that_leave_one_side_alone_are_passed_over():
 
 
 def test_span_is_near_the_exact_error():
-    judged = case(60)
+    judged = problem(60)
     assert Span().value(judged) == pytest.approx(ExactLeaveOneOut().value(judged), abs=3 / 60)
     assert Span().value(judged) <= SupportVectors().value(judged)
 
 
 def test_a_steep_smooth_span_without_smoothing_is_the_count():
-    judged = case(40)
+    judged = problem(40)
     assert SmoothedSpan(eta=1e-12, steepness=1e6).value(judged) == pytest.approx(Span().value(judged), abs=1e-6)
 
 
 def test_radius_margin_is_the_product_of_its_parts():
-    judged = case()
+    judged = problem()
     K_C = judged.K + np.eye(30) / judged.C
     signed = judged.l2_alpha * judged.y
     R2 = judged.l2_ball.squared_radius
@@ -90,7 +90,7 @@ def test_radius_margin_is_the_product_of_its_parts():
 
 
 def test_radius_margin_does_not_change_with_the_scale_of_the_kernel():
-    judged = case()
+    judged = problem()
     scaled = replace(judged, K=7 * judged.K, C=judged.C / 7)
     assert RadiusMargin().value(scaled) == pytest.approx(RadiusMargin().value(judged))
 
@@ -109,10 +109,10 @@ def test_four_times_radius_margin_bounds_the_errors_of_hard_margins(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_radius_margin_derivatives_agree_with_differences(seed):
-    slopes, h = RadiusMargin().gradient(case(seed=seed)), 1e-5
+    slopes, h = RadiusMargin().gradient(problem(seed=seed)), 1e-5
 
     def value(**changes):
-        return RadiusMargin().value(case(seed=seed, **changes))
+        return RadiusMargin().value(problem(seed=seed, **changes))
 
     assert slopes["sigma"] == pytest.approx((value(sigma=1 + h) - value(sigma=1 - h)) / (2 * h), rel=1e-5)
     assert slopes["C"] == pytest.approx((value(C=1 + h) - value(C=1 - h)) / (2 * h), rel=1e-5)

@@ -10,7 +10,7 @@ X = np.random.default_rng(0).normal(size=(15, 2))
 Y = np.where(np.arange(15) < 6, 1, -1)
 
 
-def case(sigma=0.7, C=2.0):
+def problem(sigma=0.7, C=2.0):
     K, gradients = gram_and_gradients(UnscaledGaussian(sigma), X)
     return SelectionProblem(K, Y, C, gradients=gradients, parameters={"sigma": sigma})
 
@@ -22,22 +22,23 @@ def density(x, among, sigma):
 def test_it_is_own_density_less_the_other_side_by_side():
     own = [Y[j] * (density(X[j], X[Y > 0], 0.7) - density(X[j], X[Y < 0], 0.7)) for j in range(15)]
     expected = sum(np.mean(np.array(own)[side == Y]) for side in (1, -1))
-    assert ParzenSeparability().value(case()) == pytest.approx(expected)
+    assert ParzenSeparability().value(problem()) == pytest.approx(expected)
 
 
 def test_densities_of_more_dimensions_are_normalised_for_them():
     window = np.sqrt(2 * np.pi) * 0.7
-    assert ParzenSeparability(dimension=2).value(case()) == pytest.approx(ParzenSeparability().value(case()) / window)
+    in_one = ParzenSeparability().value(problem())
+    assert ParzenSeparability(dimension=2).value(problem()) == pytest.approx(in_one / window)
 
 
 def test_left_out_of_its_own_density_an_example_does_not_blow_it_up():
-    assert ParzenSeparability().value(case(sigma=1e-4)) > 100
-    assert ParzenSeparability(leave_one_out=True).value(case(sigma=1e-4)) == pytest.approx(0)
+    assert ParzenSeparability().value(problem(sigma=1e-4)) > 100
+    assert ParzenSeparability(leave_one_out=True).value(problem(sigma=1e-4)) == pytest.approx(0)
 
 
 def test_the_adjusted_form_adds_the_ridge():
     extra = 15 / (6 * 9 * 2.0) / (np.sqrt(2 * np.pi) * 0.7)
-    assert ParzenSeparabilityC().value(case()) == pytest.approx(ParzenSeparability().value(case()) + extra)
+    assert ParzenSeparabilityC().value(problem()) == pytest.approx(ParzenSeparability().value(problem()) + extra)
 
 
 def test_a_kernel_without_sigma_is_refused():
@@ -53,8 +54,8 @@ def test_a_kernel_without_sigma_is_refused():
     ids=["three_dimensions", "leave_one_out", "adjusted"],
 )
 def test_derivatives_agree_with_differences(criterion):
-    slopes, h = criterion.gradient(case()), 1e-5
-    by_sigma = (criterion.value(case(0.7 + h)) - criterion.value(case(0.7 - h))) / (2 * h)
-    by_C = (criterion.value(case(C=2 + h)) - criterion.value(case(C=2 - h))) / (2 * h)
+    slopes, h = criterion.gradient(problem()), 1e-5
+    by_sigma = (criterion.value(problem(0.7 + h)) - criterion.value(problem(0.7 - h))) / (2 * h)
+    by_C = (criterion.value(problem(C=2 + h)) - criterion.value(problem(C=2 - h))) / (2 * h)
     assert slopes["sigma"] == pytest.approx(by_sigma, rel=1e-6)
     assert slopes.get("C", 0.0) == pytest.approx(by_C, abs=1e-8)

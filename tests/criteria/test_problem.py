@@ -26,32 +26,32 @@ def counted(fit):
 
 def test_the_machine_is_trained_once_and_only_when_asked_for():
     fit, calls = counted(SVM().fit)
-    case = SelectionProblem(K, Y, svm=fit)
+    problem = SelectionProblem(K, Y, svm=fit)
     assert calls == []
-    case.machine, case.scores, case.alpha, case.slacks  # noqa: B018
+    problem.machine, problem.scores, problem.alpha, problem.slacks  # noqa: B018
     assert len(calls) == 1
 
 
 def test_what_does_not_depend_on_the_sides_is_shared():
-    case = SelectionProblem(K, Y)
-    other = case.against(-Y)
-    assert other.held_out_groups is case.held_out_groups
-    assert other.ball is case.ball
-    assert replace(case, C=2.0).held_out_groups is not case.held_out_groups
+    problem = SelectionProblem(K, Y)
+    other = problem.against(-Y)
+    assert other.held_out_groups is problem.held_out_groups
+    assert other.ball is problem.ball
+    assert replace(problem, C=2.0).held_out_groups is not problem.held_out_groups
 
 
 def test_a_restricted_case_is_that_of_its_rows():
     rows = np.arange(0, 16, 2)
-    case = SelectionProblem(K, Y, 2.0, weights=np.arange(1.0, 17), svm=SVM().fit).restricted(rows)
-    np.testing.assert_array_equal(case.K, K[np.ix_(rows, rows)])
-    np.testing.assert_array_equal(case.weights, rows + 1)
-    assert case.machine.support.max() < len(rows)
+    problem = SelectionProblem(K, Y, 2.0, weights=np.arange(1.0, 17), svm=SVM().fit).restricted(rows)
+    np.testing.assert_array_equal(problem.K, K[np.ix_(rows, rows)])
+    np.testing.assert_array_equal(problem.weights, rows + 1)
+    assert problem.machine.support.max() < len(rows)
 
 
 def test_squared_slacks_make_the_norm_the_sum_of_multipliers():
-    case = SelectionProblem(K, Y, 2.0, l2_svm=L2SVM().fit)
-    signed = case.l2_alpha * Y
-    assert signed @ (K + np.eye(16) / 2.0) @ signed == pytest.approx(case.l2_alpha.sum())
+    problem = SelectionProblem(K, Y, 2.0, l2_svm=L2SVM().fit)
+    signed = problem.l2_alpha * Y
+    assert signed @ (K + np.eye(16) / 2.0) @ signed == pytest.approx(problem.l2_alpha.sum())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ NOTHING = np.zeros(18)
 PAIRS = [(ClassSeparabilityC, ClassSeparability), (RegularisedSeparabilityC, RegularisedSeparability)]
 
 
-def case(y=SIDES, sigma=1.0, C=2.0):
+def problem(y=SIDES, sigma=1.0, C=2.0):
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
     return SelectionProblem(K, y, C, gradients=gradients)
 
@@ -37,30 +37,30 @@ def test_scatters_of_a_linear_kernel_are_those_of_the_points(y):
 
 
 def test_scatters_add_up_to_the_centred_trace():
-    judged = case()
+    judged = problem()
     between, within, _ = scatter(judged.K, NOTHING, judged.y)
     assert between + within == pytest.approx(np.trace(centred(judged.K)))
 
 
 def test_wide_kernels_see_what_the_points_are():
     between, within, _ = scatter(X @ X.T, NOTHING, SIDES)
-    assert ClassSeparability().value(case(sigma=1e3)) == pytest.approx(between / within, rel=1e-3)
-    assert RegularisedSeparability().value(case(sigma=1e3)) == pytest.approx(0, abs=1e-3)
+    assert ClassSeparability().value(problem(sigma=1e3)) == pytest.approx(between / within, rel=1e-3)
+    assert RegularisedSeparability().value(problem(sigma=1e3)) == pytest.approx(0, abs=1e-3)
 
 
 @pytest.mark.parametrize("y", [SIDES, LABELS], ids=["two", "three"])
 def test_the_identity_gives_the_count_alone(y):
     Q = len(np.unique(y))
     assert ClassSeparability().value(SelectionProblem(np.eye(18), y)) == pytest.approx((Q - 1) / (18 - Q))
-    assert ClassSeparabilityC().value(case(y, C=1e-12)) == pytest.approx((Q - 1) / (18 - Q))
+    assert ClassSeparabilityC().value(problem(y, C=1e-12)) == pytest.approx((Q - 1) / (18 - Q))
 
 
 @pytest.mark.parametrize(("adjusted", "plain"), PAIRS)
 def test_adjusted_forms_are_the_plain_ones_of_K_plus_a_ridge(adjusted, plain):
-    judged = case()
+    judged = problem()
     ridged = SelectionProblem(judged.K + np.eye(18) / 2, judged.y)
     assert adjusted().value(judged) == pytest.approx(plain().value(ridged))
-    assert adjusted().value(case(C=1e12)) == pytest.approx(plain().value(judged))
+    assert adjusted().value(problem(C=1e12)) == pytest.approx(plain().value(judged))
 
 
 def test_labels_whose_examples_coincide_are_infinitely_apart():
@@ -71,8 +71,8 @@ def test_labels_whose_examples_coincide_are_infinitely_apart():
 
 @pytest.mark.parametrize("criterion", [criterion for pair in PAIRS for criterion in pair])
 def test_derivatives_agree_with_differences_for_three_labels(criterion):
-    slopes, h = criterion().gradient(case(LABELS)), 1e-5
-    ways = {"sigma": [case(LABELS, sigma=1 + s) for s in (h, -h)], "C": [case(LABELS, C=2 + s) for s in (h, -h)]}
+    slopes, h = criterion().gradient(problem(LABELS)), 1e-5
+    ways = {"sigma": [problem(LABELS, sigma=1 + s) for s in (h, -h)], "C": [problem(LABELS, C=2 + s) for s in (h, -h)]}
     for name, slope in slopes.items():
         up, down = (criterion().value(judged) for judged in ways[name])
         assert slope == pytest.approx((up - down) / (2 * h), rel=1e-6, abs=1e-9)

@@ -93,7 +93,7 @@ def test_numbers_are_those_of_scikit_learn(judged):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # turned labels are hard to learn
-def test_a_fold_is_judged_by_machines_that_never_saw_it(small, setup, judged):
+def test_a_fold_is_evaluated_by_machines_that_never_saw_it(small, setup, judged):
     """The posteriors of a fold do not change when its labels do."""
     labelled, held = judged.dataset, judged.folds == 0
     files = {labelled.clips[i].file for i in labelled.which[held]}
@@ -136,7 +136,7 @@ def test_a_label_in_one_fold_only_is_one_line(small, setup):
         FoldedCorpus(labelled, (labelled.y == 2).astype(int), None).evaluate(setup, run(small / "cache"), None)
 
 
-def test_a_model_is_judged_on_a_corpus(trained, small, tmp_path):
+def test_a_model_is_evaluated_on_a_corpus(trained, small, tmp_path):
     write_corpus(tmp_path / "test", 2, first=30)
     judged = evaluate_model(trained.model, tmp_path / "test", run=run(small / "cache"))
     assert judged.evaluation(20).main.n_examples == 6

@@ -78,7 +78,7 @@ def alike(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # scores tell nothing
-def test_naive_folds_that_claim_more_are_warned_of(alike):
+def test_random_splits_that_claim_more_are_warned_of(alike):
     trained = train_small(alike)
     grouped, random_split = (one.windows.value("accuracy") for one in (trained.grouped, trained.random_split))
     assert random_split > 0.75 > grouped
@@ -86,7 +86,7 @@ def test_naive_folds_that_claim_more_are_warned_of(alike):
     assert warning.startswith("a random split claims an accuracy of ")
 
 
-def test_windows_that_are_groups_by_themselves_have_no_naive_report(small):
+def test_windows_that_are_groups_by_themselves_have_no_random_split(small):
     setup = config(recipe=str(small / "small.toml"), criterion="fixed", window=5.0, hop=5.0)
     assert train(small / "corpus", config=setup, run=run(small / "cache")).random_split is None
 
@@ -259,6 +259,6 @@ def test_weighed_groups_come_back_from_a_file(tmp_path):
     assert np.array_equal(load_model(tmp_path / "weighed.audioclass").posteriors_of(X), trained.model.posteriors_of(X))
 
 
-def test_what_a_piece_refuses_is_one_line(tmp_path):
+def test_what_a_component_refuses_is_one_line(tmp_path):
     with pytest.raises(UsageError, match="cannot be trained so: K with its ridge has the eigenvalue"):
         train_small(tmp_path, kernel="tanh:slope=1000.0")

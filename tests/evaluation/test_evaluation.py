@@ -117,7 +117,7 @@ def test_one_example_is_enough():
     assert is_plain(found.to_plain())
 
 
-def test_decisions_other_than_the_most_probable_are_judged():
+def test_decisions_other_than_the_most_probable_are_evaluated():
     decisions = (P.argmax(axis=1) + 1) % 3
     found = evaluate(LABELS, Y, P, decisions=decisions, resampling=QUICK)
     assert found.windows.value("accuracy") == pytest.approx((decisions == Y).mean())

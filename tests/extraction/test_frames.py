@@ -13,10 +13,10 @@ SAMPLES = noise(0.5, 8000)
 
 
 def power_of(samples, sizes, context=2, n_together=16):
-    """Power of all frames of a signal that comes in pieces of the given sizes."""
+    """Power of all frames of a signal that comes in chunks of the given sizes."""
     edges = np.minimum(np.cumsum([0, *sizes, len(samples)]), len(samples))
-    components = [samples[a:b] for a, b in pairwise(edges)]
-    blocks = spectra_blocks(components, FRAMING, context, n_together)
+    chunks = [samples[a:b] for a, b in pairwise(edges)]
+    blocks = spectra_blocks(chunks, FRAMING, context, n_together)
     return np.concatenate([spectra.power[own] for spectra, own in blocks])
 
 

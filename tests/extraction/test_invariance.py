@@ -20,7 +20,7 @@ STEREO = np.stack([noise(2.7, 11025), tone(330, 2.7, 11025)], axis=1)
 
 
 class Pipe(io.RawIOBase):
-    """Bytes that come in pieces of the given sizes, over and over."""
+    """Bytes that come in chunks of the given sizes, over and over."""
 
     def __init__(self, content, sizes):
         self._content, self._sizes, self._turn = io.BytesIO(content), sizes, 0
@@ -30,9 +30,9 @@ class Pipe(io.RawIOBase):
 
     def readinto(self, buffer):
         self._turn += 1
-        component = self._content.read(min(self._sizes[self._turn % len(self._sizes)], len(buffer)))
-        buffer[: len(component)] = component
-        return len(component)
+        chunk = self._content.read(min(self._sizes[self._turn % len(self._sizes)], len(buffer)))
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def test_fingerprint_changes_with_what_is_computed(manager, change):
     assert made(manager, changed(**change)).fingerprint != made(manager).fingerprint
 
 
-def test_fingerprint_changes_with_the_version_of_a_piece(manager):
+def test_fingerprint_changes_with_the_version_of_a_component(manager):
     newer = recipe_of("mine", TABLE, manager.make, lambda kind, name: "audioclass 2.0")
     assert newer.fingerprint != made(manager).fingerprint
 

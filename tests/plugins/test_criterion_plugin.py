@@ -1,4 +1,4 @@
-"""A criterion of twenty lines, installed with pip, chooses kernels in the laboratory and in training."""
+"""A criterion of twenty lines, installed with pip, chooses kernels in `audioclass lab` and in training."""
 
 import numpy as np
 from environments import REPOSITORY

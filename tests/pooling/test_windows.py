@@ -9,11 +9,11 @@ from audioclass.pooling.windows import Windower, Windows
 
 
 def cut(frames, layout, sizes):
-    """All windows of a stream that comes in pieces of the given sizes."""
+    """All windows of a stream that comes in chunks of the given sizes."""
     windower = Windower(layout)
     edges = np.minimum(np.cumsum([0, *sizes]), len(frames))
-    components = [frames[a:b] for a, b in pairwise(edges)] + [frames[edges[-1] :]]
-    found = [pair for component in components for pair in windower.push([component])] + list(windower.finish())
+    chunks = [frames[a:b] for a, b in pairwise(edges)] + [frames[edges[-1] :]]
+    found = [pair for chunk in chunks for pair in windower.push([chunk])] + list(windower.finish())
     starts = [start for some, _ in found for start in some]
     return starts, [window for _, [windows] in found for window in windows]
 

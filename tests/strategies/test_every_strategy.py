@@ -1,4 +1,4 @@
-"""Laws of posteriors for every strategy that is offered, however many labels there are and whatever machines answer."""
+"""Properties of posteriors for every strategy, however many labels there are and whatever machines answer."""
 
 import numpy as np
 import pytest

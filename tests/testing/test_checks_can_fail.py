@@ -152,11 +152,11 @@ BROKEN = {
         "rows beside it": {"combine": lambda self, scores, fitted: template("direct_strategy").combine(self, scores - scores.mean(axis=0), fitted)},
     },
     "criterion": {
-        "judged better": {"better": "lower"},
-        "central difference": {"gradient": lambda self, case: {"sigma": 1.0}},
-        "Shuffling": {"value": lambda self, case: float(case.K[0] @ case.y)},
-        "Swapping": {"value": lambda self, case: float(case.K.sum(axis=0) @ case.y)},
-        "finite number": {"value": lambda self, case: float("nan")},
+        "scores better": {"better": "lower"},
+        "central difference": {"gradient": lambda self, problem: {"sigma": 1.0}},
+        "Shuffling": {"value": lambda self, problem: float(problem.K[0] @ problem.y)},
+        "Swapping": {"value": lambda self, problem: float(problem.K.sum(axis=0) @ problem.y)},
+        "finite number": {"value": lambda self, problem: float("nan")},
         "says whether": {"better": "bigger"},
     },
     "search": {

@@ -120,10 +120,10 @@ class Whimsical:
     name: ClassVar[str] = "whimsical"
     better: ClassVar[str] = "lower"
 
-    def value(self, case):
-        if "degree" in case.parameters:
+    def value(self, problem):
+        if "degree" in problem.parameters:
             raise ValueError("no polynomials, please")
-        return LeaveGroupOutLogLoss().value(case)
+        return LeaveGroupOutLogLoss().value(problem)
 
 
 def test_a_kernel_that_cannot_be_judged_is_noted_and_passed_over():
@@ -170,9 +170,9 @@ def test_few_rows_are_looked_at_where_there_are_many():
 
     @dataclass(frozen=True)
     class Counting(LeaveOneOutSquaredError):
-        def value(self, case):
-            sizes.append(len(case.y))
-            return super().value(case)
+        def value(self, problem):
+            sizes.append(len(problem.y))
+            return super().value(problem)
 
     choose(criterion=Counting(), search=Grid(2), selection_rows=30)
     assert set(sizes) == {30}
@@ -259,9 +259,9 @@ def test_examples_of_importance_0_are_not_looked_at():
 
     @dataclass(frozen=True)
     class Counting(LeaveOneOutSquaredError):
-        def value(self, case):
-            sizes.append(len(case.y))
-            return super().value(case)
+        def value(self, problem):
+            sizes.append(len(problem.y))
+            return super().value(problem)
 
     importance = (np.arange(60) < 30).astype(float)[:, None] * np.ones(3)
     config = make_config(criterion=Counting(), search=Grid(2))

@@ -118,7 +118,7 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions) -> 
         raise UsageError("--follow reads a stream: give - as the path")
     loaded_model = loaded(model)
     recipe, lag = loaded_model.recipe, options.lag(loaded_model)
-    when = f"at most {lag:.0f} s after their end" if lag < float("inf") else "when the stream ends"
+    when = f"at most {lag:.1f} s after their end" if lag < float("inf") else "when the stream ends"
     screen.note(f"segments are final {when}")
     print_head()
     sys.stdout.flush()

@@ -77,7 +77,7 @@ def _summary(done: Sequence[Extracted], seconds: float) -> str:
     fresh = sum(outcome.cached.seconds for outcome in done if outcome.cached and not outcome.was_cached)
     n_cached = sum(outcome.was_cached for outcome in good)
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
-    before = f" ({n_cached} kept from before)" if n_cached else ""
+    before = f" ({n_cached} from the cache)" if n_cached else ""
     return f"{len(good)} of {len(done)} recordings{before}, {audio:.0f} s of audio in {seconds:.1f} s{speed}"
 
 

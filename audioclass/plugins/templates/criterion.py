@@ -14,11 +14,11 @@ class ExampleName:
     name: ClassVar[str] = "example_name"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
 
-    def value(self, case: SelectionProblem) -> float:
-        return float(case.y @ case.K @ case.y) / len(case.y) ** 2
+    def value(self, problem: SelectionProblem) -> float:
+        return float(problem.y @ problem.K @ problem.y) / len(problem.y) ** 2
 
-    def gradient(self, case: SelectionProblem) -> dict[str, float]:
-        return {name: float(case.y @ G @ case.y) / len(case.y) ** 2 for name, G in case.gradients.items()}
+    def gradient(self, problem: SelectionProblem) -> dict[str, float]:
+        return {name: float(problem.y @ G @ problem.y) / len(problem.y) ** 2 for name, G in problem.gradients.items()}
 
 
 @hookimpl

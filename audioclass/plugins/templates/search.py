@@ -21,10 +21,10 @@ class ExampleName:
     def search(self, space: Space, objective: Objective, rng: np.random.Generator) -> Found:
         points = [{axis.name: axis.at(rng.random()) for axis in space} for _ in range(self.points)]
         trace = tuple(Trial(point, objective.value(point)) for point in points)
-        judged = [trial for trial in trace if not math.isnan(trial.value)]
-        if not judged:
-            raise ValueError("no point of the space can be judged: every value is NaN")
-        best = min(judged, key=lambda trial: trial.value)
+        defined = [trial for trial in trace if not math.isnan(trial.value)]
+        if not defined:
+            raise ValueError("every value of the objective is NaN")
+        best = min(defined, key=lambda trial: trial.value)
         return Found(best.point, best.value, trace)
 
 

@@ -31,5 +31,5 @@ class Lab:
 
 @hookimpl
 def register_commands() -> list[type[Command]]:
-    """The laboratory."""
+    """The command `lab`."""
     return [Lab]

@@ -72,14 +72,14 @@ def surfaces(
 
 def _computed(X: np.ndarray, y: np.ndarray, sigma: float, C: float) -> dict[str, Any]:
     kernel = Gaussian(sigma)
-    case = SelectionProblem(gram(kernel, X), y, C, svm=SVM().fit)
+    problem = SelectionProblem(gram(kernel, X), y, C, svm=SVM().fit)
     axis = np.linspace(0, 1, RESOLUTION)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     return {
-        "training_error": float(np.mean(y * case.scores < 0)),
-        "leave_one_out": float(case.lost.mean()),
-        "support_vectors": float(np.mean(case.alpha > 0)),
-        "scores": case.machine.scores(gram(kernel, grid, X)).round(4).tolist(),
+        "training_error": float(np.mean(y * problem.scores < 0)),
+        "leave_one_out": float(problem.lost.mean()),
+        "support_vectors": float(np.mean(problem.alpha > 0)),
+        "scores": problem.machine.scores(gram(kernel, grid, X)).round(4).tolist(),
     }
 
 

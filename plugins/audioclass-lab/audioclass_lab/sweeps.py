@@ -36,8 +36,8 @@ class Sides:
     groups: np.ndarray
     digest: str
 
-    def case(self, kernel: Kernel, C: float) -> SelectionProblem:
-        """What a criterion judges under this kernel and C."""
+    def problem(self, kernel: Kernel, C: float) -> SelectionProblem:
+        """What a criterion scores under this kernel and C."""
         K, gradients = gram_and_gradients(kernel, self.X)
         codes = np.unique(self.groups, return_inverse=True)[1]
         folds = grouped_folds(self.y, codes, max(2, fold_count(self.y, codes, N_FOLDS)))
@@ -64,7 +64,7 @@ def sweep_error_factor(
     """
     joachims = joachims_error_factor(kernel, sides.X)
     _ = (
-        sides.case(kernel, 1.0).restricted(_one_of_each(sides.y)).machine
+        sides.problem(kernel, 1.0).restricted(_one_of_each(sides.y)).machine
     )  # what the first machine loads is not its time
     rows = []
     for done, C in enumerate([*Cs, joachims], start=1):
@@ -74,8 +74,8 @@ def sweep_error_factor(
     *swept, own = rows
     slowest = max(row["seconds"] for row in rows) or 1.0
     swept = [row | {"relative_time": row["seconds"] / slowest} for row in swept]
-    judged = [row for row in swept if row["leave_one_out"] is not None]
-    best = min(judged, key=lambda row: row["leave_one_out"], default=None)
+    scored = [row for row in swept if row["leave_one_out"] is not None]
+    best = min(scored, key=lambda row: row["leave_one_out"], default=None)
     summary = {"joachims": joachims, "joachims_leave_one_out": own["leave_one_out"]}
     return swept, summary | {"best": best and best["C"], "best_leave_one_out": best and best["leave_one_out"]}
 
@@ -84,22 +84,22 @@ def _one_of_each(y: np.ndarray) -> np.ndarray:
     return np.array([np.argmax(y > 0), np.argmax(y < 0)])
 
 
-def _trained(case: SelectionProblem) -> Row:
+def _trained(problem: SelectionProblem) -> Row:
     """Training error, exact leave-one-out error, share of support vectors and seconds of one machine."""
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            errors = float(np.mean(case.y * case.scores < 0))
+            errors = float(np.mean(problem.y * problem.scores < 0))
             seconds = time.process_time() - start
-            lost = float(case.lost.mean())
+            lost = float(problem.lost.mean())
         except RuntimeWarning:
             seconds = time.process_time() - start
             return {"training_error": None, "leave_one_out": None, "support_vectors": None, "seconds": seconds}
     return {
         "training_error": errors,
         "leave_one_out": lost,
-        "support_vectors": float(np.mean(case.alpha > 0)),
+        "support_vectors": float(np.mean(problem.alpha > 0)),
         "seconds": seconds,
     }
 
@@ -132,9 +132,9 @@ def sweep_sigma(
     for done, sigma in enumerate(map(float, sigmas), start=1):
         row: Row = {"sigma": sigma, "C": run.C_at(sigma)}
         for criterion in criteria:
-            judged = run.value(criterion, sigma)
-            row[criterion.name] = judged["value"]
-            seconds[criterion.name] += judged["seconds"]
+            scored = run.value(criterion, sigma)
+            row[criterion.name] = scored["value"]
+            seconds[criterion.name] += scored["seconds"]
         rows.append(row)
         progress("values of sigma", done, len(sigmas))
     chosen = []
@@ -165,7 +165,7 @@ class _Run:
     def value(self, criterion: Criterion, sigma: float) -> Row:
         """The value with the CPU seconds it took, once."""
         point = {"sweep": "sigma", **self._at(sigma), "criterion": criterion.name, "with": parameter_values(criterion)}
-        return dict(self.ledger.once(point, lambda: _judged(criterion, self._case(sigma))))
+        return dict(self.ledger.once(point, lambda: _scored(criterion, self._case(sigma))))
 
     def leave_one_out(self, sigma: float) -> float | None:
         """The exact error at a sigma, once."""
@@ -177,29 +177,29 @@ class _Run:
         return {"data": self.sides.digest, "kernel": _said(self.kernel), "sigma": sigma, "C": self.C_at(sigma)}
 
     def _case(self, sigma: float) -> SelectionProblem:
-        return self.sides.case(self._kernel_at(sigma), self.C_at(sigma))
+        return self.sides.problem(self._kernel_at(sigma), self.C_at(sigma))
 
 
 def _trained_at(sides: Sides, kernel: Kernel, C: float) -> Row:
-    return _trained(sides.case(kernel, C))
+    return _trained(sides.problem(kernel, C))
 
 
-def _judged(criterion: Criterion, case: SelectionProblem) -> Row:
+def _scored(criterion: Criterion, problem: SelectionProblem) -> Row:
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         try:
-            value = float(criterion.value(case))
+            value = float(criterion.value(problem))
         except (ValueError, ArithmeticError, RuntimeWarning):
             value = math.nan
     return {"value": value if math.isfinite(value) else None, "seconds": time.process_time() - start}
 
 
 def _best(criterion: Criterion, rows: Sequence[Row]) -> float | None:
-    """The sigma that the criterion likes best, the first of equals; None where it judged nothing."""
+    """The sigma that the criterion likes best, the first of equals; None where every value is NaN."""
     sign = 1 if criterion.better == "lower" else -1
-    judged = [row for row in rows if row[criterion.name] is not None]
-    return min(judged, key=lambda row: sign * row[criterion.name])["sigma"] if judged else None
+    scored = [row for row in rows if row[criterion.name] is not None]
+    return min(scored, key=lambda row: sign * row[criterion.name])["sigma"] if scored else None
 
 
 def _said(kernel: Kernel) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def test_what_was_computed_is_not_computed_again(table, tmp_path, monkeypatch, c
     arguments = ["lab", "sweep-sigma", str(table), *SIGMAS, "--json"]
     assert run(arguments) == 0
     first = capsys.readouterr().out
-    monkeypatch.setattr("audioclass_lab.sweeps._judged", None)
+    monkeypatch.setattr("audioclass_lab.sweeps._scored", None)
     assert run(arguments) == 0
     assert capsys.readouterr().out == first
     assert (tmp_path / "cache" / "audioclass" / "lab" / "sweep-sigma.jsonl").exists()

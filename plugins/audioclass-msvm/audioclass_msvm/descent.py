@@ -61,7 +61,7 @@ class Descent:
             self.beta, self.F = gain / norm * self.beta, gain / norm * self.F
 
     def walk(self, enough: float, most_visits: int) -> None:
-        """Climb until no row violates its optimality by more than `enough`, or so many rows were visited in all.
+        """Climb until no row violates its optimality by more than `enough`, or so many rows were visited.
 
         Rows that sit at their bounds with more to spare than the worst row lacks are left aside until the others agree.
         """

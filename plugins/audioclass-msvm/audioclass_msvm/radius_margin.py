@@ -28,22 +28,22 @@ class MulticlassRadiusMargin:
     name: ClassVar[str] = "multiclass_radius_margin"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
-    squared_slacks: bool = parameter(True, help="judge K + I/C instead of K")
+    squared_slacks: bool = parameter(True, help="take K + I/C instead of K")
 
-    def value(self, case: SelectionProblem) -> float:
-        """The bound over the number of examples; `case.y` holds ±1 or any labels."""
+    def value(self, problem: SelectionProblem) -> float:
+        """The bound over the number of examples; `problem.y` holds ±1 or any labels."""
         try:
-            return self.bound(case).value / len(case.y)
+            return self.bound(problem).value / len(problem.y)
         except ValueError:  # no margin, or one that rounding hides
             return float("nan")
 
-    def bound(self, case: SelectionProblem) -> Bound:
+    def bound(self, problem: SelectionProblem) -> Bound:
         """The bound with all its parts; a ValueError where no margin separates the labels."""
-        y = np.unique(case.y, return_inverse=True)[1]
-        K = np.asarray(case.K, dtype=np.float64)
-        K = K + np.diag(case.ridge) if self.squared_slacks else K
-        problem = Problem(K, y, np.full(len(y), np.inf), "sum", has_bias=True)
-        return radius_margin_bound(problem, solve(problem, GAP))
+        y = np.unique(problem.y, return_inverse=True)[1]
+        K = np.asarray(problem.K, dtype=np.float64)
+        K = K + np.diag(problem.ridge) if self.squared_slacks else K
+        margin_problem = Problem(K, y, np.full(len(y), np.inf), "sum", has_bias=True)
+        return radius_margin_bound(margin_problem, solve(margin_problem, GAP))
 
 
 @hookimpl

@@ -25,24 +25,24 @@ def test_it_is_offered():
 
 def test_two_sides_have_the_value_of_the_binary_machine_with_squared_slacks():
     X, y = blobs(2, n_each=12, spread=1.0)
-    case = SelectionProblem(gram(Gaussian(), X), 1 - 2 * y, 2.0, l2_svm=L2SVM().fit)
-    support = case.l2_alpha > 1e-6 * case.l2_alpha.max()
-    ball = case.restricted(support).l2_ball  # under K + I/C, of the support alone
-    bound = MulticlassRadiusMargin().bound(case)
-    assert bound.value == pytest.approx(4 * ball.squared_radius * case.l2_alpha.sum(), rel=1e-5)
-    assert MulticlassRadiusMargin().value(case) == pytest.approx(bound.value / 24)
+    problem = SelectionProblem(gram(Gaussian(), X), 1 - 2 * y, 2.0, l2_svm=L2SVM().fit)
+    support = problem.l2_alpha > 1e-6 * problem.l2_alpha.max()
+    ball = problem.restricted(support).l2_ball  # under K + I/C, of the support alone
+    bound = MulticlassRadiusMargin().bound(problem)
+    assert bound.value == pytest.approx(4 * ball.squared_radius * problem.l2_alpha.sum(), rel=1e-5)
+    assert MulticlassRadiusMargin().value(problem) == pytest.approx(bound.value / 24)
 
 
 def test_names_of_labels_do_not_matter():
-    case = case_of(3)
-    renamed = SelectionProblem(case.K, 10 * (2 - case.y), case.C)
-    assert MulticlassRadiusMargin().value(renamed) == pytest.approx(MulticlassRadiusMargin().value(case), rel=1e-3)
+    problem = case_of(3)
+    renamed = SelectionProblem(problem.K, 10 * (2 - problem.y), problem.C)
+    assert MulticlassRadiusMargin().value(renamed) == pytest.approx(MulticlassRadiusMargin().value(problem), rel=1e-3)
 
 
 def test_many_labels_far_apart_are_better_than_mixed_ones():
-    case = case_of(4, spread=0.2)
-    mixed = SelectionProblem(case.K, np.random.default_rng(0).permutation(case.y), case.C)
-    assert MulticlassRadiusMargin().value(case) < MulticlassRadiusMargin().value(mixed)
+    problem = case_of(4, spread=0.2)
+    mixed = SelectionProblem(problem.K, np.random.default_rng(0).permutation(problem.y), problem.C)
+    assert MulticlassRadiusMargin().value(problem) < MulticlassRadiusMargin().value(mixed)
 
 
 def test_every_part_is_there():
@@ -70,6 +70,6 @@ def test_a_large_c_leads_to_the_machine_without_slacks():
 
 def test_what_no_margin_separates_cannot_be_judged_without_slacks():
     X, y = blobs(3, spread=3.0)
-    case = SelectionProblem(X @ X.T, y, 1.0)
-    assert np.isnan(MulticlassRadiusMargin(squared_slacks=False).value(case))
-    assert np.isfinite(MulticlassRadiusMargin().value(case))
+    problem = SelectionProblem(X @ X.T, y, 1.0)
+    assert np.isnan(MulticlassRadiusMargin(squared_slacks=False).value(problem))
+    assert np.isfinite(MulticlassRadiusMargin().value(problem))
