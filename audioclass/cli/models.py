@@ -122,6 +122,6 @@ def _summary(model: Model) -> str:
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")
-    made = about.get("versions", {})
-    lines.append("made with " + ", ".join(f"{name} {version}" for name, version in made.items()))
+    versions = about.get("versions", {})
+    lines.append("made with " + ", ".join(f"{name} {version}" for name, version in versions.items()))
     return "\n".join(lines)

@@ -38,7 +38,8 @@ def write_network(path: Path) -> None:
     nodes.append(helper.make_node("ReduceMean", ["h3"], ["y"], axes=[2], keepdims=0))
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "samples"])]
     outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 256])]
-    graph = helper.make_graph(nodes, "network", inputs, outputs, [*weights, numpy_helper.from_array(np.array([1]), "one")])
+    constants = [*weights, numpy_helper.from_array(np.array([1]), "one")]
+    graph = helper.make_graph(nodes, "network", inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
     helper.set_model_props(model, {"sample_rate": str(RATE)})
