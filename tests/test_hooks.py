@@ -7,7 +7,7 @@ import pytest
 from audioclass import hookspecs, testing
 from audioclass.hookspecs import KINDS
 from audioclass.plugins.manager import PluginManager
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 HOOKS = {name: hook for name, hook in vars(hookspecs).items() if name.startswith("register_")}
 
@@ -15,7 +15,7 @@ HOOKS = {name: hook for name, hook in vars(hookspecs).items() if name.startswith
 @pytest.mark.parametrize("kind", KINDS)
 def test_hook_offers_its_components(kind):
     module = f"audioclass.plugins.templates.{kind}"
-    manager = PluginManager([Source("third-party", "1.0", (module,))])
+    manager = PluginManager([PluginSource("third-party", "1.0", (module,))])
     assert manager.quarantine == []
     assert manager.load(kind, "example_name") is import_module(module).ExampleName
 

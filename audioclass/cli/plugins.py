@@ -212,11 +212,11 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _describe(parameter: Parameter) -> str:
-    facts = [parameter.type.rstrip("?"), parameter.limits, parameter.help]
+    parts = [parameter.type.rstrip("?"), parameter.limits, parameter.help]
     if parameter.searchable:
-        facts.insert(2, f"searched from {parameter.searchable[0]:g} to {parameter.searchable[1]:g}, {parameter.scale}")
+        parts.insert(2, f"searched from {parameter.searchable[0]:g} to {parameter.searchable[1]:g}, {parameter.scale}")
     start = parameter.name if parameter.required else f"{parameter.name}={parameter.default}"
-    return f"{start}: " + "; ".join(part for part in facts if part)
+    return f"{start}: " + "; ".join(part for part in parts if part)
 
 
 def _as_plain(entry: Entry) -> dict[str, Any]:

@@ -44,9 +44,9 @@ class _ParzenSeparability:
     def _product(self, K: np.ndarray | None, diagonal: np.ndarray, y: np.ndarray) -> float:
         """⟨K + Λ, T̂⟩, without the diagonal where each example is left out of its own density; K may be None for 0."""
         shares = _shares(y)
-        own = diagonal if K is None else diagonal + K.diagonal()
+        total = diagonal if K is None else diagonal + K.diagonal()
         between = 0.0 if K is None else shares @ K @ shares - shares**2 @ K.diagonal()
-        return float(between + (0.0 if self.leave_one_out else shares**2 @ own))
+        return float(between + (0.0 if self.leave_one_out else shares**2 @ total))
 
     def _window(self, problem: SelectionProblem) -> float:
         if "sigma" not in problem.parameters:

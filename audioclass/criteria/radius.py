@@ -46,9 +46,9 @@ def delta(K: np.ndarray) -> float:
     return float((K.diagonal() - K.min(axis=0)).max())
 
 
-def squared_distances_to(diagonal: np.ndarray, to_point: np.ndarray, own: float) -> np.ndarray:
+def squared_distances_to(diagonal: np.ndarray, to_point: np.ndarray, at_point: float) -> np.ndarray:
     """‖Φ(x_i) − Φ(z)‖² from k(x_i, x_i), k(x_i, z) and k(z, z)."""
-    return np.asarray(np.maximum(diagonal - 2 * to_point + own, 0))
+    return np.asarray(np.maximum(diagonal - 2 * to_point + at_point, 0))
 
 
 def error_factor(squared_distances: np.ndarray) -> float:

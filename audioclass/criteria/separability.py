@@ -56,9 +56,9 @@ def scatter(K: np.ndarray, diagonal: np.ndarray, y: np.ndarray) -> tuple[float, 
     """tr S_b, tr S_w and the trace of K plus a diagonal."""
     Z = one_hot(y)
     Z /= np.sqrt(Z.sum(axis=0))
-    own = float(np.vdot(Z, K @ Z) + diagonal @ (Z**2).sum(axis=1))
+    explained = float(np.vdot(Z, K @ Z) + diagonal @ (Z**2).sum(axis=1))
     trace = float(K.diagonal().sum() + diagonal.sum())
-    return own - float(K.sum() + diagonal.sum()) / len(y), trace - own, trace
+    return explained - float(K.sum() + diagonal.sum()) / len(y), trace - explained, trace
 
 
 @component

@@ -13,7 +13,7 @@ from audioclass.descriptors.filters import Band, chroma_matrix, mel_bands
 TINY = np.float32(1e-10)  # power floor, −100 dB: far below what 16 bits hold, far above float32's denormals
 
 
-class Spectra:
+class CachedSpectra:
     """Lazily computed views of a stretch of mono audio; rows are frames, each view is computed at most once.
 
     Frame i covers the samples from i·hop_length on; only whole frames count.

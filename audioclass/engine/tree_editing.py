@@ -65,17 +65,19 @@ def compare_trees(model: Model, edited: WrittenTree, labels: Sequence[str] | Non
     asked = replace(strategy, form=edited.form).plan_for(edited.tree)
     places = places_of(model)
     left_out = {sides_of(each, model.labels) for each in strategy.plan_for(tree_of(old)).dichotomies} - set(places)
-    kept = tuple(each for each in asked.dichotomies if sides_of(each, labels) not in left_out)
+    dichotomies = tuple(each for each in asked.dichotomies if sides_of(each, labels) not in left_out)
     touched = tuple(
-        each for each in kept if not _is_trained(places.get(sides_of(each, labels)), edited.machines.get(each), model)
+        each
+        for each in dichotomies
+        if not _is_trained(places.get(sides_of(each, labels)), edited.machines.get(each), model)
     )
     is_same = (
         (labels, edited.form) == (model.labels, strategy.form)
         and not touched
-        and {sides_of(each, labels) for each in kept} == set(places)
+        and {sides_of(each, labels) for each in dichotomies} == set(places)
         and _groups(edited.tree) == _groups(tree_of(old))
     )
-    return TreeChanges(old if is_same else replace(asked, dichotomies=kept), labels, touched, is_same)
+    return TreeChanges(old if is_same else replace(asked, dichotomies=dichotomies), labels, touched, is_same)
 
 
 def fitting_machines(model: Model, edited: WrittenTree) -> WrittenTree:

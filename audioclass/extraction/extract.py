@@ -11,7 +11,7 @@ import numpy as np
 from audioclass.audio.blocks import resample
 from audioclass.contracts import EmbedsMany, HasContext
 from audioclass.data import Block, Features, Segment
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.recipe import Part, Recipe
 from audioclass.pooling.tracks import derivative
@@ -81,13 +81,13 @@ def context_of(recipe: Recipe) -> int:
     )
 
 
-def _frame_matrices(recipe: Recipe, spectra: Spectra, inside: slice) -> list[np.ndarray]:
+def _frame_matrices(recipe: Recipe, spectra: CachedSpectra, inside: slice) -> list[np.ndarray]:
     """One matrix for each part: its descriptors and their derivatives, or the samples themselves for an embedding."""
     known: dict[Any, np.ndarray] = {}
     return [_part_frames(part, spectra, known)[inside] for part in recipe.parts]
 
 
-def _part_frames(part: Part, spectra: Spectra, known: dict[Any, np.ndarray]) -> np.ndarray:
+def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray]) -> np.ndarray:
     if part.embedding is not None:
         half, hop = spectra.framing.frame_length // 2, spectra.framing.hop_length
         return spectra.frames[:, half : half + hop]

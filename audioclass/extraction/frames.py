@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from audioclass.data import Framing
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMES_PER_BLOCK = 512
 
 
 def spectra_blocks(
     samples: Iterable[np.ndarray], framing: Framing, context: int, n_together: int = FRAMES_PER_BLOCK
-) -> Iterator[tuple[Spectra, slice]]:
+) -> Iterator[tuple[CachedSpectra, slice]]:
     """Spectra of successive blocks and which of their frames are the block's own; the others are context.
 
     Half a frame of zeros stands before the first sample and after the last: frame i is centred on sample i·hop_length,
@@ -45,11 +45,11 @@ class _Grid:
     def take_in(self, chunk: np.ndarray) -> None:
         self._held = np.concatenate([self._held, chunk])
 
-    def whole_blocks(self) -> Iterator[tuple[Spectra, slice]]:
+    def whole_blocks(self) -> Iterator[tuple[CachedSpectra, slice]]:
         while self._n_frames >= self._frame + self._n_together + self._context:
             yield self._block(self._n_together)
 
-    def last_block(self) -> Iterator[tuple[Spectra, slice]]:
+    def last_block(self) -> Iterator[tuple[CachedSpectra, slice]]:
         while self._n_frames > self._frame:
             yield self._block(min(self._n_together, self._n_frames - self._frame))
 
@@ -59,7 +59,7 @@ class _Grid:
         beyond = self._start + len(self._held) - self._framing.frame_length
         return beyond // self._framing.hop_length + 1 if beyond >= 0 else 0
 
-    def _block(self, count: int) -> tuple[Spectra, slice]:
+    def _block(self, count: int) -> tuple[CachedSpectra, slice]:
         first = max(self._frame - self._context, 0)
         stop = min(self._frame + count + self._context, self._n_frames)
         hop, length = self._framing.hop_length, self._framing.frame_length
@@ -69,4 +69,4 @@ class _Grid:
         needed = max(self._frame - self._context, 0) * hop
         self._held = self._held[needed - self._start :]
         self._start = needed
-        return Spectra(samples, self._framing), inside
+        return CachedSpectra(samples, self._framing), inside

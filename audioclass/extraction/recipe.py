@@ -13,7 +13,7 @@ import numpy as np
 
 from audioclass.contracts import Descriptor, Embedding, Named, Pooling
 from audioclass.data import Framing
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import UsageError, unknown_name
 from audioclass.parameters import parameter_values
 from audioclass.pooling.windows import Windows
@@ -163,7 +163,7 @@ def _part(name: str, table: Any, component: Callable[[str, Any], Any]) -> Part:
 def _checked(recipe: Recipe) -> Recipe:
     if recipe.framing.hop_length > recipe.framing.frame_length:
         raise UsageError(f"recipe {recipe.name}: hop_length must be at most frame_length, or samples are skipped")
-    silence = Spectra(np.zeros(recipe.framing.frame_length, np.float32), recipe.framing)
+    silence = CachedSpectra(np.zeros(recipe.framing.frame_length, np.float32), recipe.framing)
     try:  # what a component finds wrong with this sample rate or frame is found now, not at the first recording
         columns = recipe.columns
         for descriptor in (descriptor for part in recipe.parts for descriptor in part.descriptors):

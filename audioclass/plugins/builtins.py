@@ -14,18 +14,18 @@ from pathlib import Path
 from audioclass import __version__
 from audioclass.hookspecs import PROJECT
 from audioclass.plugins.manifests import BUILTIN_MANIFEST, write_builtin_manifest
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 ROOT = Path(__file__).parents[1]
 
 
-def builtin_source() -> Source:
+def builtin_source() -> PluginSource:
     """Our own components."""
     try:
         manifest = (ROOT / BUILTIN_MANIFEST).read_text(encoding="utf-8")
     except FileNotFoundError:
         manifest = _manifest_of_files(ROOT, ROOT / "__pycache__")
-    return Source(PROJECT, __version__, (), manifest)
+    return PluginSource(PROJECT, __version__, (), manifest)
 
 
 def make_builtin_manifest(root: Path) -> str:

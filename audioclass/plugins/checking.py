@@ -13,7 +13,7 @@ from audioclass.parameters import make, parse_assignments
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import MANIFEST, Entry, write_manifest
-from audioclass.plugins.sources import Source, canonical, manifest_of, read_source
+from audioclass.plugins.sources import PluginSource, canonical, manifest_of, read_source
 
 
 def select_entries(
@@ -72,7 +72,7 @@ def write_manifest_file(path: Path) -> Path:
     return target
 
 
-def _manifest_place(path: Path, source: Source) -> Path:
+def _manifest_place(path: Path, source: PluginSource) -> Path:
     """Where the manifest is, else in the package that the distribution is, else beside its module."""
     folder = path if path.is_dir() else path.parent
     package = source.modules[0].partition(":")[0].split(".")[0]
@@ -81,7 +81,7 @@ def _manifest_place(path: Path, source: Source) -> Path:
     return [*places, folder / MANIFEST][0]
 
 
-def _manager_of_path(path: Path) -> tuple[PluginManager, Source]:
+def _manager_of_path(path: Path) -> tuple[PluginManager, PluginSource]:
     """The built-ins and one distribution on disk, which must load."""
     source = replace(read_source(path), manifest=manifest_of(path))
     manager = PluginManager([builtin_source(), source])

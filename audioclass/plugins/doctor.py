@@ -20,7 +20,7 @@ from audioclass.hookspecs import PROJECT
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager, Quarantined, select_installed
 from audioclass.plugins.manifests import write_manifest
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 PATIENCE = 60.0
 
@@ -32,7 +32,7 @@ class Diagnosis:
     `outdated` are distributions that work but whose manifest says otherwise than their classes do.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[PluginSource, ...]
     manager: PluginManager
     seconds: dict[str, float]
     outdated: list[Quarantined]
@@ -58,12 +58,12 @@ def diagnose(progress: Callable[[str], None] = lambda _: None, patience: float =
     return Diagnosis(sources, manager, seconds, outdated)
 
 
-def _outdated(source: Source, difference: str) -> Quarantined:
+def _outdated(source: PluginSource, difference: str) -> Quarantined:
     remedy = f"`audioclass plugins manifest` in the folder of {source.distribution}, then install it again"
     return Quarantined(source.distribution, source.version, "manifest", difference, remedy)
 
 
-def _examine_apart(source: Source, patience: float) -> dict[str, Any]:
+def _examine_apart(source: PluginSource, patience: float) -> dict[str, Any]:
     command = [sys.executable, "-m", "audioclass.plugins.doctor", source.distribution]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=patience, check=False)
@@ -77,7 +77,7 @@ def _examine_apart(source: Source, patience: float) -> dict[str, Any]:
     return report
 
 
-def _ailing(source: Source, reason: str, trace: str = "") -> dict[str, Any]:
+def _ailing(source: PluginSource, reason: str, trace: str = "") -> dict[str, Any]:
     mend = f"pip install --force-reinstall {source.distribution}"
     if not source.is_builtin:
         mend += f", or pip uninstall {source.distribution}"

@@ -29,7 +29,7 @@ from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manifests import Entry, describe, explain_difference, read_manifest, sort_entries
 from audioclass.plugins.sources import (
     NOT_INSTALLED,
-    Source,
+    PluginSource,
     canonical,
     installed_sources,
     module_source,
@@ -62,7 +62,7 @@ class LoadFailure(PluginError):
         self.remedy = remedy
 
 
-def select_installed(only: Collection[str] | None = None) -> tuple[list[Source], list[Quarantined]]:
+def select_installed(only: Collection[str] | None = None) -> tuple[list[PluginSource], list[Quarantined]]:
     """What is installed, or the part of it that is named, and the names that are not installed.
 
     Without names AUDIOCLASS_PLUGINS gives them, separated by commas; set and empty, it names none.
@@ -125,7 +125,7 @@ def _names(text: str) -> list[str]:
 class PluginManager:
     """Knows every entry, loads the class behind one when it is asked for, and sets apart what failed."""
 
-    def __init__(self, sources: Iterable[Source] = (), trace: bool = False) -> None:
+    def __init__(self, sources: Iterable[PluginSource] = (), trace: bool = False) -> None:
         self.quarantine: list[Quarantined] = []
         self._hooks = pluggy.PluginManager(PROJECT)
         self._hooks.add_hookspecs(hookspecs)
@@ -135,7 +135,7 @@ class PluginManager:
         self._entries: dict[tuple[str, str], Entry] = {}
         self._classes: dict[tuple[str, str], type[Any]] = {}
         self._described: dict[tuple[str, str], Entry] = {}
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, PluginSource] = {}
         for source in sources:
             self.admit(source)
 
@@ -220,7 +220,7 @@ class PluginManager:
 
     # --- modules that are not installed
 
-    def register(self, plugin: ModuleType | str) -> Source:
+    def register(self, plugin: ModuleType | str) -> PluginSource:
         """Take in a module, by itself, by its name or by the path of its file; what fails is an error.
 
         `unregister` takes it out again: a test leaves the manager as it was.
@@ -228,7 +228,7 @@ class PluginManager:
         if isinstance(plugin, str):
             source = module_source(plugin)
         else:
-            source = Source(plugin.__name__, NOT_INSTALLED, (plugin.__name__,))
+            source = PluginSource(plugin.__name__, NOT_INSTALLED, (plugin.__name__,))
             self._modules[plugin.__name__] = plugin
         if source.distribution in self._sources:
             raise PluginError(f"{source.distribution} is registered already")
@@ -240,14 +240,14 @@ class PluginManager:
             raise PluginError(f"{source.distribution}: {failure.phase}: {failure.reason}")
         return source
 
-    def unregister(self, plugin: ModuleType | Source) -> None:
+    def unregister(self, plugin: ModuleType | PluginSource) -> None:
         """Take out what `register` took in."""
-        name = plugin.distribution if isinstance(plugin, Source) else plugin.__name__
+        name = plugin.distribution if isinstance(plugin, PluginSource) else plugin.__name__
         if name not in self._sources:
             raise PluginError(f"{name} is not registered")
         self._forget(self._sources[name])
 
-    def _forget(self, source: Source) -> None:
+    def _forget(self, source: PluginSource) -> None:
         self._drop_entries(source)
         del self._sources[source.distribution]
         for name in source.modules:
@@ -264,7 +264,7 @@ class PluginManager:
             self.admit(source)
         self.quarantine += missing
 
-    def admit(self, source: Source) -> None:
+    def admit(self, source: PluginSource) -> None:
         """Take in the entries of a distribution, all of them or none."""
         self._sources[source.distribution] = source
         with self._quarantining(source):
@@ -274,7 +274,7 @@ class PluginManager:
             self._entries |= {entry.key: entry for entry in entries}
             self._keep(loaded)
 
-    def _refuse_clashes(self, source: Source, entries: Sequence[Entry]) -> None:
+    def _refuse_clashes(self, source: PluginSource, entries: Sequence[Entry]) -> None:
         """A name that is taken is refused, naming both; of two third parties neither can be trusted to be meant."""
         taken: dict[tuple[str, str], Entry] = dict(self._entries)
         for entry in entries:
@@ -292,7 +292,7 @@ class PluginManager:
             raise LoadFailure("validation", reason, remedy)
 
     @contextlib.contextmanager
-    def _quarantining(self, source: Source) -> Iterator[None]:
+    def _quarantining(self, source: PluginSource) -> Iterator[None]:
         """A third party that fails a step of its loading is put aside; a built-in that does is a bug and raises."""
         try:
             yield
@@ -301,14 +301,14 @@ class PluginManager:
                 raise
             self._put_aside(source, failure)
 
-    def _put_aside(self, source: Source, failure: LoadFailure) -> None:
+    def _put_aside(self, source: PluginSource, failure: LoadFailure) -> None:
         self._drop_entries(source)
         name = source.distribution
         remedy = failure.remedy or f"pip install --upgrade {name}, or pip uninstall {name}"
         trace = "".join(tracebacks.format_exception(failure.__cause__ or failure))
         self.quarantine.append(Quarantined(name, source.version, failure.phase, str(failure), remedy, trace))
 
-    def _drop_entries(self, source: Source) -> None:
+    def _drop_entries(self, source: PluginSource) -> None:
         for entry in [entry for entry in self._entries.values() if entry.distribution == source.distribution]:
             del self._entries[entry.key]
             self._classes.pop(entry.key, None)
@@ -320,7 +320,7 @@ class PluginManager:
         self._classes |= {entry.key: cls for entry, cls in loaded}
         self._described |= {entry.key: entry for entry, _ in loaded}
 
-    def _load_modules(self, source: Source, modules: Sequence[str]) -> list[tuple[Entry, type[Any]]]:
+    def _load_modules(self, source: PluginSource, modules: Sequence[str]) -> list[tuple[Entry, type[Any]]]:
         """Import and register modules; the classes they offer, which must be those of the manifest if there is one."""
         _refuse_unmet(source)
         loaded = [pair for module in modules for pair in self._load_module(source, module)]
@@ -333,7 +333,7 @@ class PluginManager:
                 raise LoadFailure("validation", reason)
         return loaded
 
-    def _load_module(self, source: Source, name: str) -> list[tuple[Entry, type[Any]]]:
+    def _load_module(self, source: PluginSource, name: str) -> list[tuple[Entry, type[Any]]]:
         with contextlib.redirect_stdout(sys.stderr):  # what a plugin prints is no result of ours
             with _phase("import"):
                 module = self._modules[name] if name in self._modules else _resolve(name)
@@ -372,7 +372,7 @@ def _resolve(value: str) -> Any:
     return operator.attrgetter(attribute.strip())(module) if attribute else module
 
 
-def _refuse_unmet(source: Source) -> None:
+def _refuse_unmet(source: PluginSource) -> None:
     """A distribution that needs another version of audioclass is not imported."""
     if not source.requires:
         return
@@ -394,7 +394,7 @@ def _write_call(outcome: Any, hook: str, methods: Sequence[Any], arguments: Any)
     sys.stderr.write(f"{hook} of {modules}: {given}\n")
 
 
-def _manifest_entries(source: Source) -> tuple[Entry, ...]:
+def _manifest_entries(source: PluginSource) -> tuple[Entry, ...]:
     with _phase("manifest"):
         return read_manifest(source.manifest or "", source.distribution, source.version)
 

@@ -22,7 +22,7 @@ US = re.compile(rf"{PROJECT}(?![\w.-])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Source:
+class PluginSource:
     """A distribution that offers components: the modules of its entry points and the text of its manifest, if any.
 
     `requires` are the lines of its metadata that say which versions of audioclass it needs.
@@ -43,31 +43,31 @@ class Source:
         return f"{self.distribution} {self.version}"
 
 
-def installed_sources() -> Iterator[Source]:
+def installed_sources() -> Iterator[PluginSource]:
     """Every installed distribution with entry points of ours, by name; nothing is imported."""
-    sources: dict[str, Source] = {}
+    sources: dict[str, PluginSource] = {}
     for distribution in importlib.metadata.distributions():
         modules = tuple(entry.value for entry in distribution.entry_points if entry.group == PROJECT)
         if modules:
             name = distribution.metadata["Name"] or "unnamed"
             manifest, requires = _manifest_text(distribution), _about_us(distribution.requires or ())
-            source = Source(name, distribution.version or "unknown", modules, manifest, requires)
+            source = PluginSource(name, distribution.version or "unknown", modules, manifest, requires)
             sources.setdefault(canonical(name), source)  # the first on the path hides the others, as for imports
     yield from (sources[name] for name in sorted(sources))
 
 
-def module_source(name: str) -> Source:
+def module_source(name: str) -> PluginSource:
     """A module that is not installed, by its name or by the path of its file."""
     if name.endswith(".py") or "/" in name:
         return read_source(Path(name))
-    return Source(name, NOT_INSTALLED, (name,))
+    return PluginSource(name, NOT_INSTALLED, (name,))
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path) -> PluginSource:
     """The source of a distribution's folder or of a single module, importable from now on in this process."""
     if path.suffix == ".py" and path.is_file():
         _make_importable(path.parent)
-        return Source(path.stem, NOT_INSTALLED, (path.stem,))
+        return PluginSource(path.stem, NOT_INSTALLED, (path.stem,))
     if not (path / "pyproject.toml").is_file():
         raise UsageError(f"{path}: neither a module nor a folder with a pyproject.toml")
     project = _project(path / "pyproject.toml")
@@ -77,7 +77,7 @@ def read_source(path: Path) -> Source:
     for folder in (path, path / "src"):
         _make_importable(folder)
     name, version = project.get("name", path.name), str(project.get("version", "not stated"))
-    return Source(name, version, tuple(modules.values()), requires=_about_us(project.get("dependencies", ())))
+    return PluginSource(name, version, tuple(modules.values()), requires=_about_us(project.get("dependencies", ())))
 
 
 def manifest_of(path: Path) -> str | None:
@@ -93,7 +93,7 @@ def canonical(name: str) -> str:
     return canonicalize_name(name)
 
 
-def unmet_requirement(source: Source) -> str:
+def unmet_requirement(source: PluginSource) -> str:
     """The versions of audioclass that a distribution needs, where this is none of them; else empty."""
     from packaging.requirements import Requirement
 

@@ -251,8 +251,8 @@ class _Class:
         fields: dict[str, tuple[_Module, ast.AnnAssign]] = {}
         for one in reversed(list(self._lineage())):
             if one.node.decorator_list:  # only a class that is made a dataclass turns annotations into fields
-                own = (item for item in one.node.body if isinstance(item, ast.AnnAssign))
-                fields |= {item.target.id: (one.module, item) for item in own if isinstance(item.target, ast.Name)}
+                items = (item for item in one.node.body if isinstance(item, ast.AnnAssign))
+                fields |= {item.target.id: (one.module, item) for item in items if isinstance(item.target, ast.Name)}
         for name, (module, item) in fields.items():
             if "ClassVar" not in ast.unparse(item.annotation) and not _is_no_argument(item.value):
                 stated = dataclasses.MISSING if item.value is None else self.package.value(module, item.value, {})

@@ -48,7 +48,7 @@ class Additive:
         if not names:
             return {"leaves": 1 / T, "groups": []}
         price = self.price * len(y) * log_loss(apply_temperature(leaves, T), y)
-        weights = fit_weights(_parts(names, leaves / T, group_scores(names, node_scores) / T), y, price) / T
+        weights = fit_weights(_label_terms(names, leaves / T, group_scores(names, node_scores) / T), y, price) / T
         return {"leaves": float(weights[0]), "groups": weights[1:].tolist()}
 
     def posteriors(self, tree: Branch, node_scores: NodeScores, fitted: Fitted) -> np.ndarray:
@@ -71,13 +71,13 @@ def groups(tree: Branch, node_scores: NodeScores) -> list[Group]:
     Of two groups that are the rest of each other only the first: the other would say the same.
     """
     n_labels = len(tree.labels)
-    found: dict[frozenset[int], Group] = {}
+    groups: dict[frozenset[int], Group] = {}
     for node in tree.walk():
         if not 1 < len(node.labels) < n_labels or _question(node.labels, n_labels)[0] not in node_scores.columns:
             continue
-        if frozenset(range(n_labels)) - set(node.labels) not in found:
-            found.setdefault(frozenset(node.labels), node.labels)
-    return list(found.values())
+        if frozenset(range(n_labels)) - set(node.labels) not in groups:
+            groups.setdefault(frozenset(node.labels), node.labels)
+    return list(groups.values())
 
 
 def leaf_scores(node_scores: NodeScores) -> np.ndarray:
@@ -96,51 +96,51 @@ def group_scores(names: Sequence[Group], node_scores: NodeScores) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """What adds up to the score of one label: (n, m) values, and which of all weights each column has."""
+class LabelTerms:
+    """The terms whose sum is the score of one label: (n, m) values, and which of all weights each column has."""
 
     values: np.ndarray
     weights: np.ndarray
 
 
-def fit_weights(parts: Sequence[Part], y: np.ndarray, price: float) -> np.ndarray:
+def fit_weights(terms: Sequence[LabelTerms], y: np.ndarray, price: float) -> np.ndarray:
     """Weights, at least 0, of the lowest log-loss of softmax(values · weights) over labels, with a price.
 
     All but the first weight cost `price` each; a ridge of `RIDGE` draws to 1 for the first and 0 for the others. The
     problem is convex, and each step of Newton's method is the best that keeps weights at 0 or above.
     """
-    weights = np.eye(1 + max(int(part.weights.max()) for part in parts))[0]
+    weights = np.eye(1 + max(int(each.weights.max()) for each in terms))[0]
     prices = price * (1 - weights)
     for _ in range(100):
-        value, gradient, hessian = _loss_at(weights, prices, parts, y)
+        value, gradient, hessian = _loss_at(weights, prices, terms, y)
         target = lowest_from_zero_up(hessian, gradient - hessian @ weights)
         step = target - weights
         fall = -gradient @ step
         if fall <= 1e-14 * max(value, 1):
             return target
         size = 1.0
-        while _loss_at(weights + size * step, prices, parts, y)[0] > value - 1e-4 * size * fall and size > 1e-9:
+        while _loss_at(weights + size * step, prices, terms, y)[0] > value - 1e-4 * size * fall and size > 1e-9:
             size /= 2
         weights = weights + size * step
     return np.asarray(weights)
 
 
 def _loss_at(
-    weights: np.ndarray, prices: np.ndarray, parts: Sequence[Part], y: np.ndarray
+    weights: np.ndarray, prices: np.ndarray, terms: Sequence[LabelTerms], y: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Log-loss over all rows with price and ridge, its gradient and its second derivatives by the weights."""
-    total = np.stack([part.values @ weights[part.weights] for part in parts], axis=1)
+    total = np.stack([each.values @ weights[each.weights] for each in terms], axis=1)
     total -= total.max(axis=1, keepdims=True)
     P = np.exp(total)
     sums = P.sum(axis=1, keepdims=True)
     P /= sums
     means, told = np.zeros((len(y), len(weights))), np.zeros(len(weights))
     hessian = RIDGE * np.eye(len(weights))
-    for label, part in enumerate(parts):
-        shares = part.values * P[:, label : label + 1]
-        means[:, part.weights] += shares
-        hessian[np.ix_(part.weights, part.weights)] += part.values.T @ shares
-        told[part.weights] += part.values[y == label].sum(axis=0)
+    for label, each in enumerate(terms):
+        shares = each.values * P[:, label : label + 1]
+        means[:, each.weights] += shares
+        hessian[np.ix_(each.weights, each.weights)] += each.values.T @ shares
+        told[each.weights] += each.values[y == label].sum(axis=0)
     away = weights - np.eye(len(weights))[0]
     value = (np.log(sums[:, 0]) - total[np.arange(len(y)), y]).sum() + RIDGE / 2 * (away**2).sum() + prices @ weights
     return float(value), means.sum(axis=0) - told + RIDGE * away + prices, hessian - means.T @ means
@@ -161,13 +161,13 @@ def lowest_from_zero_up(H: np.ndarray, c: np.ndarray) -> np.ndarray:
     return np.asarray(x)
 
 
-def _parts(names: Sequence[Group], leaves: np.ndarray, grouped: np.ndarray) -> list[Part]:
+def _label_terms(names: Sequence[Group], leaves: np.ndarray, grouped: np.ndarray) -> list[LabelTerms]:
     """For each label its own score under weight 0, then those of its groups under theirs."""
     members = _members(names, leaves.shape[1])
     inside = [np.flatnonzero(column) for column in members.T]
     return [
-        Part(np.column_stack([leaves[:, label], grouped[:, own]]), np.append(0, own + 1))
-        for label, own in enumerate(inside)
+        LabelTerms(np.column_stack([leaves[:, label], grouped[:, groups]]), np.append(0, groups + 1))
+        for label, groups in enumerate(inside)
     ]
 
 

@@ -211,9 +211,9 @@ def _sides(group: tuple[int, ...], n_labels: int) -> tuple[tuple[int, ...], tupl
 
 
 def _smaller(plan: Plan, tree: Branch, machines: Sequence[Dichotomy]) -> Plan:
-    kept = set(machines)
+    wanted = set(machines)
     structure = {"tree": tree.to_plain(), "given": plan.structure["given"]}
-    return Plan(plan.n_labels, tuple(d for d in plan.dichotomies if d in kept), structure)
+    return Plan(plan.n_labels, tuple(d for d in plan.dichotomies if d in wanted), structure)
 
 
 @hookimpl

@@ -20,10 +20,10 @@ def merge_clear(
 
     The groups of the `given` labels never join.
     """
-    kept = set(map(tuple, given))
+    fixed = set(map(tuple, given))
 
     def joins(node: Branch, above: Branch) -> bool:
-        return node.labels not in kept and height(node) >= tau * height(above)
+        return node.labels not in fixed and height(node) >= tau * height(above)
 
     return tree if tau > 1 else merge(tree, joins)
 
@@ -41,9 +41,9 @@ def separability(geometry: Geometry, groups: Sequence[Sequence[int]]) -> float:
     sizes = np.array([geometry.counts[list(group)].sum() for group in groups], dtype=float)
     share = np.stack([_shares(geometry, group) for group in groups])
     D = share @ geometry.squared_distances @ share.T
-    own = D.diagonal() / 2  # mean squared distance of the labels' centres to the group's
-    between = D - own[:, None] - own[None, :]
-    within = sizes @ (share @ geometry.scatter + own)
+    spread = D.diagonal() / 2  # mean squared distance of the labels' centres to the group's
+    between = D - spread[:, None] - spread[None, :]
+    within = sizes @ (share @ geometry.scatter + spread)
     apart = sizes @ between @ sizes / (2 * sizes.sum())
     if within > 0:
         return float(apart / within)

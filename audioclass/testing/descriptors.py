@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.data import Framing
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.testing.checks import COMMON, Check, repeated, require, require_close
 
 FRAMING = Framing(sample_rate=16000, frame_length=512, hop_length=160)
@@ -29,7 +29,7 @@ def _signals() -> dict[str, np.ndarray]:
 
 
 def _values(descriptor: Any, samples: np.ndarray) -> np.ndarray:
-    values: np.ndarray = descriptor.frames(Spectra(samples, FRAMING))
+    values: np.ndarray = descriptor.frames(CachedSpectra(samples, FRAMING))
     return values
 
 
@@ -67,7 +67,7 @@ def frames_do_not_meet(descriptor: Any) -> None:
 
 def views_are_left_alone(descriptor: Any) -> None:
     """It does not change the views that others read, and gives the same twice."""
-    spectra = Spectra(_signals()["noise"], FRAMING)
+    spectra = CachedSpectra(_signals()["noise"], FRAMING)
     before = {name: getattr(spectra, name).copy() for name in VIEWS}
     repeated(lambda: descriptor.frames(spectra), "values")
     for name, was in before.items():

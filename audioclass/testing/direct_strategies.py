@@ -92,9 +92,9 @@ def held_out_scores_never_saw_their_group(strategy: Any) -> None:
     require(scores.shape == (len(y), 3), f"scores of shape {scores.shape} for {len(y)} examples of 3 labels")
     known = np.isfinite(scores).all(axis=1)
     require(known.mean() >= ENOUGH, f"{known.mean():.0%} of the examples have scores")
-    said = np.where(known, scores.argmax(axis=1), -1)
-    require((said[wrong & known] == 0).all(), f"labels {said[wrong]} where all other groups say 0")
-    share = np.mean(said == y, where=known & ~wrong)
+    predicted = np.where(known, scores.argmax(axis=1), -1)
+    require((predicted[wrong & known] == 0).all(), f"labels {predicted[wrong]} where all other groups say 0")
+    share = np.mean(predicted == y, where=known & ~wrong)
     require(share >= ENOUGH, f"{share:.0%} of the other groups right")
 
 

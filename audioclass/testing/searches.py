@@ -23,27 +23,27 @@ def _slope(point: Point) -> dict[str, float]:
 
 
 def _search(search: Any, value: Any = _bowl, space: Any = SPACE) -> Found:
-    found: Found = search.search(space, Objective(value, _slope), np.random.default_rng(0))
-    return found
+    result: Found = search.search(space, Objective(value, _slope), np.random.default_rng(0))
+    return result
 
 
 def finds_a_good_point(search: Any) -> None:
     """On a bowl it ends lower than most of the space."""
     rng = np.random.default_rng(1)
     others = [_bowl({axis.name: axis.at(rng.random()) for axis in SPACE}) for _ in range(1000)]
-    found = _search(search)
-    require(found.value <= np.quantile(others, 0.1), f"{found.value:.3g}, a tenth of the space is below that")
+    result = _search(search)
+    require(result.value <= np.quantile(others, 0.1), f"{result.value:.3g}, a tenth of the space is below that")
 
 
 def keeps_the_whole_trace(search: Any) -> None:
     """What it found is the best of its trace, each value of which is the objective's."""
-    found = _search(search)
-    require(found.trace, "the trace is empty")
-    best = min(found.trace, key=lambda trial: trial.value)
+    result = _search(search)
+    require(result.trace, "the trace is empty")
+    best = min(result.trace, key=lambda trial: trial.value)
     require(
-        found.value == best.value and dict(found.point) == dict(best.point), f"{best} is better than what was found"
+        result.value == best.value and dict(result.point) == dict(best.point), f"{best} is better than what was found"
     )
-    wrong = [trial for trial in found.trace if trial.value != _bowl(trial.point)]
+    wrong = [trial for trial in result.trace if trial.value != _bowl(trial.point)]
     require(not wrong, f"{len(wrong)} values in the trace are not those of the objective")
 
 
@@ -58,14 +58,14 @@ def stays_inside(search: Any) -> None:
 def one_axis_is_enough(search: Any) -> None:
     """It works on a single axis."""
     objective = Objective(lambda point: (point["offset"] - 1) ** 2, lambda point: {"offset": 2 * (point["offset"] - 1)})
-    found = search.search(SPACE[1:], objective, np.random.default_rng(0))
-    require(abs(found.point["offset"] - 1) < 1, f"offset {found.point['offset']}, the best is 1")
+    result = search.search(SPACE[1:], objective, np.random.default_rng(0))
+    require(abs(result.point["offset"] - 1) < 1, f"offset {result.point['offset']}, the best is 1")
 
 
 def skips_what_cannot_be_judged(search: Any) -> None:
     """Points of value NaN are skipped; where all are NaN it is a ValueError."""
-    found = _search(search, lambda point: math.nan if point["offset"] > 1.5 else _bowl(point))
-    require(math.isfinite(found.value), "found a point of value NaN")
+    result = _search(search, lambda point: math.nan if point["offset"] > 1.5 else _bowl(point))
+    require(math.isfinite(result.value), "found a point of value NaN")
     require_refusal(lambda: _search(search, lambda _: math.nan), "all values NaN")
 
 

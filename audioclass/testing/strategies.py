@@ -151,8 +151,8 @@ def pruning_only_drops(strategy: Any) -> None:
         require(first == second, "the pruned plan differs the second time")
         require(first.n_labels == n_labels and first.dichotomies, f"nothing is left for {n_labels} labels")
         require(is_plain(dict(first.structure)), f"{first.structure} holds something that JSON cannot")
-        kept = set(first.dichotomies)
-        in_order = tuple(d for d in plan.dichotomies if d in kept)
+        left = set(first.dichotomies)
+        in_order = tuple(d for d in plan.dichotomies if d in left)
         require(first.dichotomies == in_order, "pruning added a dichotomy or changed their order")
 
 

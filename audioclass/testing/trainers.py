@@ -159,9 +159,9 @@ def many_are_fitted_as_if_alone(trainer: Any) -> None:
 
     together, held_out = fitted([0, 1])
     for k in range(2):
-        alone, own = fitted([k])
+        alone, held_out_alone = fitted([k])
         require_close(alone, together[:, [k]], EXACT, f"scores of dichotomy {k} alone")
-        require_close(own, held_out[:, [k]], EXACT, f"held-out scores of dichotomy {k} alone")
+        require_close(held_out_alone, held_out[:, [k]], EXACT, f"held-out scores of dichotomy {k} alone")
     single = trainer.fit(binary_task(trainer.wants, X, y, weights=weights))
     require_close(scores_of(trainer, single, X, new), together[:, 0], EXACT, "scores of the machine that `fit` gives")
 

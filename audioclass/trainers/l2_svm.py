@@ -35,11 +35,11 @@ class L2SVM:
         """Support rows are those within the margin, coefficients y α with no upper bound."""
         rows = counted(task)
         y, ridge = task.y[rows], 1 / (task.C * task.weights[rows])
-        found = solve_squared_hinge(gram_of(task, rows), y, ridge)
-        if np.abs(np.maximum(1 - y * found.f, 0) - ridge * y * found.w).max() > SETTLED:
+        solution = solve_squared_hinge(gram_of(task, rows), y, ridge)
+        if np.abs(np.maximum(1 - y * solution.f, 0) - ridge * y * solution.w).max() > SETTLED:
             raise ValueError("the steps end at no optimum, K is not positive semi-definite; repair K or lower C")
-        support = np.flatnonzero(found.w)
-        return Machine(rows[support], found.w[support], found.b)
+        support = np.flatnonzero(solution.w)
+        return Machine(rows[support], solution.w[support], solution.b)
 
 
 @hookimpl

@@ -81,8 +81,8 @@ class _Fit:
             together = np.concatenate(groups)
             U = np.concatenate([k @ self.R[:-1] + self.R[-1] for _, k in self.similarities.blocks(together)])
             ends = np.cumsum([len(group) for group in groups])
-            for group, own in zip(groups, np.split(U, ends[:-1]), strict=True):
-                scores[group] = self._without(group, own)
+            for group, block in zip(groups, np.split(U, ends[:-1]), strict=True):
+                scores[group] = self._without(group, block)
         return scores
 
     def _without(self, group: np.ndarray, U: np.ndarray) -> np.ndarray:

@@ -79,8 +79,8 @@ def _fit(similarities: Similarities, y: np.ndarray, costs: np.ndarray) -> tuple[
     """Weights of the landmarks and the bias."""
     target = _LeastSquaresOnMasks(similarities, y, costs)
     start = Solution(np.zeros(len(target.W) - 1), 0.0, np.zeros(len(y)))
-    found = minimise(target, lambda left, right: left.w @ right.w, y, costs, start, ENOUGH)
-    return target.coefficients(found.w), found.b
+    solution = minimise(target, lambda left, right: left.w @ right.w, y, costs, start, ENOUGH)
+    return target.coefficients(solution.w), solution.b
 
 
 @hookimpl

@@ -63,11 +63,11 @@ def _unexplained(
     G = np.empty((len(members), len(members)))
     G[np.ix_(~is_free, ~is_free)] = K[np.ix_(others, others)] - V.T @ explained
     if len(inside):
-        own, A = _inverse(inverse[np.ix_(inside, inside)]), explained[inside]
-        G[np.ix_(is_free, is_free)] = own
-        G[np.ix_(is_free, ~is_free)] = own @ A
-        G[np.ix_(~is_free, is_free)] = (own @ A).T
-        G[np.ix_(~is_free, ~is_free)] += A.T @ own @ A
+        of_free, A = _inverse(inverse[np.ix_(inside, inside)]), explained[inside]
+        G[np.ix_(is_free, is_free)] = of_free
+        G[np.ix_(is_free, ~is_free)] = of_free @ A
+        G[np.ix_(~is_free, is_free)] = (of_free @ A).T
+        G[np.ix_(~is_free, ~is_free)] += A.T @ of_free @ A
     return G
 
 

@@ -73,7 +73,7 @@ class OutOfBag:
 
 
 @dataclass(frozen=True)
-class Span:
+class GroupSpan:
     """The span of the support vectors tells how the scores of a group would move without it."""
 
     name: ClassVar[str] = "span"
@@ -140,7 +140,7 @@ def scoring_for(problem: Problem, asked: HeldOutMethod, n_folds: int) -> HeldOut
     if isinstance(problem, LabelsProblem):
         without_folds: HeldOutScoring | None = OutOfBag() if isinstance(problem.strategy, HoldsOutOfBag) else None
     elif asked == "span":
-        without_folds = Span()
+        without_folds = GroupSpan()
     else:
         without_folds = _without_folds(problem.learner, problem.groups) if asked == "auto" else None
     return without_folds or _folds(problem, n_folds)
@@ -152,7 +152,7 @@ def _without_folds(trainer: object, groups: np.ndarray) -> HeldOutScoring | None
         return ClosedForm() if n_groups > 1 else None
     if isinstance(trainer, HoldsOutOfBag):
         return OutOfBag()
-    return Span() if isinstance(trainer, HasSpan) and len(groups) <= SMALL_GROUPS * n_groups else None
+    return GroupSpan() if isinstance(trainer, HasSpan) and len(groups) <= SMALL_GROUPS * n_groups else None
 
 
 def _folds(problem: Problem, n_folds: int) -> Folds | InSample:

@@ -70,7 +70,7 @@ class Branch:
         if not self.children:
             yield self.labels[0], ()
         for child in self.children:
-            yield from ((label, (child, *way)) for label, way in child.ways())
+            yield from ((label, (child, *path)) for label, path in child.ways())
 
 
 # --- learnt trees ---------------------------------------------------------------------------------------------------
@@ -158,8 +158,8 @@ def merge(tree: Branch, joins: Callable[[Branch, Branch], bool]) -> Branch:
 
 def cut(tree: Branch, sizes: Sequence[int]) -> Branch:
     """The tree with no groups but those of cuts into so many, each cut made where the tree is highest."""
-    kept = {node for size in sizes for node in _cut(tree, size)}
-    return merge(tree, lambda node, _: node not in kept)
+    wanted = {node for size in sizes for node in _cut(tree, size)}
+    return merge(tree, lambda node, _: node not in wanted)
 
 
 def _cut(tree: Branch, size: int) -> list[Branch]:

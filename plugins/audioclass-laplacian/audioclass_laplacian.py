@@ -6,11 +6,12 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from audioclass import component, hookimpl, parameter
+from audioclass.contracts import Kernel
 
 
-def mean_absolute_distance(X, Y):
+def mean_absolute_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Σ|x−y|/d of every pair; the statistic that every sigma shares."""
-    return cdist(X, Y, "cityblock").astype(X.dtype) / X.shape[1]
+    return np.asarray(cdist(X, Y, "cityblock").astype(X.dtype) / X.shape[1])
 
 
 @component
@@ -22,13 +23,13 @@ class Laplacian:
     is_mercer: ClassVar[bool] = True
     sigma: float = parameter(1.0, above=0.0, scale="log", search=(0.1, 20.0), help="difference per feature")
 
-    def of(self, S):
-        return np.exp(-S / self.sigma)
+    def of(self, S: np.ndarray) -> np.ndarray:
+        return np.asarray(np.exp(-S / self.sigma))
 
-    def gradients(self, S, K):
+    def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:
         return {"sigma": K * S / self.sigma**2}
 
 
 @hookimpl
-def register_kernels():
+def register_kernels() -> list[type[Kernel]]:
     return [Laplacian]

@@ -121,7 +121,7 @@ def judged(fit: Callable, splits: list[Split]) -> dict[str, float]:
 
 def one_machine(machine, kernel, splits: list[Split]) -> dict[str, float]:
     """The slowest fold's seconds, the widest gap and the largest share of support rows."""
-    found = []
+    measured = []
     for split in splits:
         n, n_labels = len(split.y), int(split.y.max()) + 1
         rng = np.random.default_rng(0)
@@ -129,8 +129,8 @@ def one_machine(machine, kernel, splits: list[Split]) -> dict[str, float]:
         start = time.process_time()
         solution = machine.solve(task)
         seconds = time.process_time() - start
-        found.append((seconds, solution.gap, float(solution.beta.any(axis=1).mean())))
-    return dict(zip(("machine_seconds", "gap", "support"), map(max, zip(*found, strict=True)), strict=True))
+        measured.append((seconds, solution.gap, float(solution.beta.any(axis=1).mean())))
+    return dict(zip(("machine_seconds", "gap", "support"), map(max, zip(*measured, strict=True)), strict=True))
 
 
 def read_corpus(folder: Path, fold_column: str, every: int) -> tuple[list[Path], np.ndarray, np.ndarray, np.ndarray]:

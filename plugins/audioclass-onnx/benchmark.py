@@ -36,9 +36,10 @@ def write_network(path: Path) -> None:
         nodes.append(helper.make_node("Conv", [f"h{i}", f"w{i}"], [f"c{i}"], strides=[stride]))
         nodes.append(helper.make_node("Relu", [f"c{i}"], [f"h{i + 1}"]))
     nodes.append(helper.make_node("ReduceMean", ["h3"], ["y"], axes=[2], keepdims=0))
-    given = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "samples"])]
-    made = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 256])]
-    graph = helper.make_graph(nodes, "network", given, made, [*weights, numpy_helper.from_array(np.array([1]), "one")])
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "samples"])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 256])]
+    constants = [*weights, numpy_helper.from_array(np.array([1]), "one")]
+    graph = helper.make_graph(nodes, "network", inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
     helper.set_model_props(model, {"sample_rate": str(RATE)})

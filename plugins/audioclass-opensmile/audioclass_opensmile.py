@@ -7,11 +7,12 @@ computational paralinguistics challenge.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
+from audioclass.contracts import Embedding
 from audioclass.errors import PluginError
 
 SHORTEST = 0.2  # seconds: openSMILE gives no values for less than a few frames of 60 ms
@@ -21,14 +22,15 @@ SHORTEST = 0.2  # seconds: openSMILE gives no values for less than a few frames 
 class Functionals:
     """What both sets are told; `feature_set` is the name that openSMILE's Python package has for each."""
 
+    name: ClassVar[str]
     feature_set: ClassVar[str]
     sample_rate: int = parameter(16000, low=8000, high=192_000, help="samples per second that openSMILE is given")
 
-    def columns(self):
+    def columns(self) -> list[str]:
         """openSMILE's own names."""
         return list(_smile(self.feature_set).feature_names)
 
-    def embed(self, samples, sample_rate):
+    def embed(self, samples: np.ndarray, sample_rate: int) -> np.ndarray:
         """The functionals of a window; one shorter than 0.2 s is followed by silence."""
         if sample_rate != self.sample_rate:
             raise ValueError(f"sample_rate={sample_rate} must be {self.sample_rate}")
@@ -36,7 +38,7 @@ class Functionals:
         if samples.ndim != 1 or not len(samples) or not np.isfinite(samples).all():
             raise ValueError("samples must be mono and finite numbers, at least one")
         missing = round(SHORTEST * sample_rate) - len(samples)
-        vector = _smile(self.feature_set)(np.pad(samples, (0, max(missing, 0))), sample_rate).reshape(-1)
+        vector: np.ndarray = _smile(self.feature_set)(np.pad(samples, (0, max(missing, 0))), sample_rate).reshape(-1)
         if not np.isfinite(vector).all():
             column = self.columns()[int(np.argmin(np.isfinite(vector)))]
             raise PluginError(f"{self.name}: openSMILE gave no value for {column!r}")
@@ -60,7 +62,7 @@ class Compare(Functionals):
 
 
 @lru_cache(maxsize=4)
-def _smile(feature_set):
+def _smile(feature_set: str) -> Any:
     """The extractor of a set; made once in a process, because it reads long configurations."""
     import opensmile
 
@@ -68,5 +70,5 @@ def _smile(feature_set):
 
 
 @hookimpl
-def register_embeddings():
+def register_embeddings() -> list[type[Embedding]]:
     return [EGemaps, Compare]

@@ -1,12 +1,15 @@
 """Labels that stand in an order, such as levels: a machine between every two neighbours (Frank and Hall 2001)."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
+from audioclass.contracts import Fitted, Strategy
 from audioclass.errors import UsageError
-from audioclass.problems import Dichotomy, Plan
+from audioclass.problems import Dichotomy, Geometry, Plan
+from audioclass.taxonomy import Taxonomy
 
 
 @component
@@ -16,7 +19,9 @@ class Ordinal:
     name: ClassVar[str] = "ordinal"
     order: tuple[str, ...] = parameter((), help="labels from lowest to highest; by name where none is given")
 
-    def plan(self, labels, geometry, taxonomy, rng):
+    def plan(
+        self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator
+    ) -> Plan:
         names = list(self.order) or sorted(labels)
         if sorted(names) != sorted(labels):
             raise UsageError(f"ordinal: order {', '.join(names)} must hold each of {', '.join(labels)} once")
@@ -24,7 +29,9 @@ class Ordinal:
         cuts = [Dichotomy(tuple(order[k:]), tuple(order[:k])) for k in range(1, len(order))]
         return Plan(len(labels), tuple(cuts), {"order": order})
 
-    def combine(self, plan, probabilities, scores, counts, fitted):
+    def combine(
+        self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, counts: np.ndarray, fitted: Fitted
+    ) -> np.ndarray:
         above = np.minimum.accumulate(probabilities, axis=1)  # what is above a place is above all lower ones
         ends = np.ones((len(above), 1)), np.zeros((len(above), 1))
         P = np.empty((len(above), plan.n_labels))
@@ -33,5 +40,5 @@ class Ordinal:
 
 
 @hookimpl
-def register_strategies():
+def register_strategies() -> list[type[Strategy]]:
     return [Ordinal]

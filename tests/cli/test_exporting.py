@@ -10,7 +10,7 @@ from audioclass.cli.exporting import name_by_suffix
 from audioclass.errors import UsageError
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 FORMAT = """
 from audioclass import component, hookimpl
@@ -51,7 +51,7 @@ def manager_with(tmp_path, monkeypatch):
             (tmp_path / f"audioclass_{name}.py").write_text(FORMAT.format(name=name, suffix=suffix), encoding="utf-8")
             monkeypatch.delitem(sys.modules, f"audioclass_{name}", raising=False)
             modules = (f"audioclass_{name}",)
-            sources.append(Source(f"audioclass-{name}", "1.0", modules, STATED.format(name=name)))
+            sources.append(PluginSource(f"audioclass-{name}", "1.0", modules, STATED.format(name=name)))
         return PluginManager(sources)
 
     return make

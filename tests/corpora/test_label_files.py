@@ -11,7 +11,7 @@ from audioclass.errors import CorpusError
 from audioclass.parameters import component
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager, plugin_manager
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 RAVEN = "Selection\tBegin Time (s)\tEnd Time (s)\tAnnotation\n1\t0\t1\t{}\n"
 CONTENTS = {
@@ -207,7 +207,9 @@ def test_a_format_that_does_not_load_is_put_aside(tmp_path, monkeypatch):
     stated = (
         'kind = "format"\nname = "broken"\nsummary = ""\nmodule = "audioclass_broken"\nfacts = { suffix = ".broken" }\n'
     )
-    broken = Source("audioclass-broken", "1.0", ("audioclass_broken",), f"schema = 2\napi = 1\n[[entries]]\n{stated}")
+    broken = PluginSource(
+        "audioclass-broken", "1.0", ("audioclass_broken",), f"schema = 2\napi = 1\n[[entries]]\n{stated}"
+    )
     manager = PluginManager([builtin_source(), broken])
     assert [one.name for one in label_formats(manager)] == [one.name for one in FORMATS]
     assert [one.distribution for one in manager.quarantine] == ["audioclass-broken"]

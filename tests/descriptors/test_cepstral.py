@@ -6,10 +6,10 @@ from signals import noise
 
 from audioclass.data import Framing
 from audioclass.descriptors.cepstral import Mfcc
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMING = Framing(16000, 512, 160)
-NOISE = Spectra(noise(0.3), FRAMING)
+NOISE = CachedSpectra(noise(0.3), FRAMING)
 
 
 @pytest.mark.parametrize(("coefficients", "bands"), [(20, 40), (13, 26), (64, 64), (1, 40)])
@@ -38,14 +38,14 @@ def test_all_coefficients_give_the_bands_back():
 
 
 def test_gain_moves_the_0th_coefficient_alone():
-    louder = Mfcc().frames(Spectra(10 * noise(0.3), FRAMING))
+    louder = Mfcc().frames(CachedSpectra(10 * noise(0.3), FRAMING))
     change = louder - Mfcc().frames(NOISE)
     np.testing.assert_allclose(change[:, 0], 20 * np.sqrt(40), atol=0.01)
     np.testing.assert_allclose(change[:, 1:], 0, atol=0.01)
 
 
 def test_silence_has_a_level_and_no_shape():
-    cepstrum = Mfcc().frames(Spectra(np.zeros(2000), FRAMING))
+    cepstrum = Mfcc().frames(CachedSpectra(np.zeros(2000), FRAMING))
     np.testing.assert_allclose(cepstrum[:, 0], -100 * np.sqrt(40), rtol=1e-5)
     np.testing.assert_allclose(cepstrum[:, 1:], 0, atol=1e-3)
 

@@ -5,13 +5,13 @@ from signals import noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.chroma import Chroma
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMING = Framing(16000, 4096, 1024)
 
 
 def shares(samples: np.ndarray) -> np.ndarray:
-    return Chroma().frames(Spectra(samples, FRAMING))
+    return Chroma().frames(CachedSpectra(samples, FRAMING))
 
 
 def chord(*notes: str) -> np.ndarray:
@@ -36,7 +36,7 @@ def test_a_tone_is_of_its_own_pitch_class(note, octave):
     ],
 )
 def test_librosa_agrees_on_what_lies_in_the_range(samples):
-    spectra = Spectra(samples, FRAMING)
+    spectra = CachedSpectra(samples, FRAMING)
     judge = librosa.feature.chroma_stft(S=spectra.power.T, sr=16000, tuning=0, norm=1, octwidth=None).T
     ours = Chroma().frames(spectra)
     np.testing.assert_allclose(ours, judge, atol=0.01)

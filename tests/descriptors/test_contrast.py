@@ -8,7 +8,7 @@ from signals import noise, tone
 from audioclass.data import Framing
 from audioclass.descriptors.contrast import Contrast
 from audioclass.descriptors.filters import to_mel
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMING = Framing(16000, 1024, 512)
 
@@ -25,7 +25,7 @@ def test_peaks_and_valleys_worked_by_hand():
 
 
 def test_scipy_agrees_on_the_two_means():
-    spectra = Spectra(noise(0.3), FRAMING)
+    spectra = CachedSpectra(noise(0.3), FRAMING)
     regions = spectra.log_mel(64, 40.0).astype(float).reshape(-1, 8, 8)
     # What is left of eight values when six are trimmed from one end are the two of the other end.
     peaks, valleys = (scipy.stats.trim1(regions, 6 / 8, tail=tail, axis=2).mean(axis=2) for tail in ("left", "right"))
@@ -39,7 +39,7 @@ def test_the_order_within_a_region_does_not_matter():
 
 
 def test_contrast_is_never_negative_and_gain_leaves_it():
-    plain, louder = (Contrast().frames(Spectra(gain * noise(0.3), FRAMING)) for gain in (1, 10))
+    plain, louder = (Contrast().frames(CachedSpectra(gain * noise(0.3), FRAMING)) for gain in (1, 10))
     assert (plain >= 0).all()
     np.testing.assert_allclose(louder, plain, atol=1e-2)
 
@@ -48,13 +48,13 @@ def test_contrast_is_never_negative_and_gain_leaves_it():
 def test_a_tone_in_noise_stands_out_in_its_own_region(frequency):
     samples = noise(0.3, level=0.001) + tone(frequency, 0.3)
     region = int(8 * (to_mel(frequency) - to_mel(40)) / (to_mel(8000) - to_mel(40)))
-    contrast = Contrast().frames(Spectra(samples, FRAMING)).mean(axis=0)
+    contrast = Contrast().frames(CachedSpectra(samples, FRAMING)).mean(axis=0)
     assert contrast.argmax() == region
     assert contrast[region] > 30
 
 
 def test_silence_has_no_contrast():
-    assert not Contrast().frames(Spectra(np.zeros(4000), FRAMING)).any()
+    assert not Contrast().frames(CachedSpectra(np.zeros(4000), FRAMING)).any()
 
 
 def test_there_is_a_column_for_each_region():

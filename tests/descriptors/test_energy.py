@@ -5,22 +5,22 @@ from signals import noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.energy import Level, Loudness, a_weighting
-from audioclass.descriptors.spectra import Spectra, hann
+from audioclass.descriptors.spectra import CachedSpectra, hann
 
 FRAMING = Framing(16000, 512, 160)
 
 
 def level(samples: np.ndarray, framing: Framing = FRAMING) -> np.ndarray:
-    return Level().frames(Spectra(samples, framing))[:, 0]
+    return Level().frames(CachedSpectra(samples, framing))[:, 0]
 
 
 def loudness(samples: np.ndarray, framing: Framing = FRAMING) -> np.ndarray:
-    return Loudness().frames(Spectra(samples, framing))[:, 0]
+    return Loudness().frames(CachedSpectra(samples, framing))[:, 0]
 
 
 @pytest.mark.parametrize("length", [512, 501], ids=["even", "odd"])
 def test_librosa_agrees_on_the_level(length):
-    spectra = Spectra(noise(0.3), Framing(16000, length, 160))
+    spectra = CachedSpectra(noise(0.3), Framing(16000, length, 160))
     rms = librosa.feature.rms(S=spectra.magnitude.T, frame_length=length)[0]
     judge = 20 * np.log10(rms) - 10 * np.log10(np.mean(hann(length) ** 2))
     np.testing.assert_allclose(Level().frames(spectra)[:, 0], judge, atol=1e-4)
@@ -28,7 +28,7 @@ def test_librosa_agrees_on_the_level(length):
 
 @pytest.mark.parametrize("length", [512, 501], ids=["even", "odd"])
 def test_level_is_the_weighted_mean_square_of_the_frame(length):
-    spectra = Spectra(noise(0.3), Framing(16000, length, 160))
+    spectra = CachedSpectra(noise(0.3), Framing(16000, length, 160))
     squares = np.hanning(length + 1)[:-1] ** 2
     judge = 10 * np.log10((spectra.frames.astype(float) ** 2 @ squares) / squares.sum())
     np.testing.assert_allclose(Level().frames(spectra)[:, 0], judge, atol=1e-4)
@@ -47,13 +47,13 @@ def test_a_full_scale_square_has_a_level_of_zero():
 @pytest.mark.parametrize("descriptor", [Level(), Loudness()], ids=lambda component: component.name)
 @pytest.mark.parametrize("gain", [0.1, 0.5, 2.0])
 def test_gain_moves_the_level_by_its_decibels(descriptor, gain):
-    plain, louder = (descriptor.frames(Spectra(factor * noise(0.2), FRAMING)) for factor in (1, gain))
+    plain, louder = (descriptor.frames(CachedSpectra(factor * noise(0.2), FRAMING)) for factor in (1, gain))
     np.testing.assert_allclose(louder - plain, 20 * np.log10(gain), atol=1e-3)
 
 
 @pytest.mark.parametrize("descriptor", [Level(), Loudness()], ids=lambda component: component.name)
 def test_silence_lies_at_the_floor(descriptor):
-    assert descriptor.frames(Spectra(np.zeros(2000), FRAMING)) == pytest.approx(-100, abs=1e-4)
+    assert descriptor.frames(CachedSpectra(np.zeros(2000), FRAMING)) == pytest.approx(-100, abs=1e-4)
 
 
 def test_librosa_agrees_on_the_a_curve():
@@ -75,7 +75,7 @@ def test_a_tone_is_as_loud_as_the_a_curve_says(frequency):
 
 
 def test_librosa_agrees_on_the_loudness_of_noise():
-    spectra = Spectra(noise(0.3), FRAMING)
+    spectra = CachedSpectra(noise(0.3), FRAMING)
     gain = librosa.db_to_power(librosa.A_weighting(spectra.frequencies[1:], min_db=None))
     weighted = np.sqrt(spectra.power[:, 1:] * gain)
     rms = librosa.feature.rms(S=np.pad(weighted, ((0, 0), (1, 0))).T, frame_length=512)[0]

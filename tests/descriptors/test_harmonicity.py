@@ -7,14 +7,14 @@ from signals import noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.harmonicity import Harmonicity
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMING = Framing(16000, 1024, 256)
 
 
 def strength_and_pitch(samples: np.ndarray, framing: Framing = FRAMING, **limits: float):
     """Strength, and pitch in hertz."""
-    strength, pitch = Harmonicity(**limits).frames(Spectra(samples, framing)).T
+    strength, pitch = Harmonicity(**limits).frames(CachedSpectra(samples, framing)).T
     return strength, 2**pitch
 
 

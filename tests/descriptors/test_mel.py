@@ -5,7 +5,7 @@ from signals import noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.mel import LogMel
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMING = Framing(16000, 512, 160)
 
@@ -19,18 +19,18 @@ FRAMING = Framing(16000, 512, 160)
     ],
 )
 def test_librosa_agrees(framing, bands, lowest):
-    spectra = Spectra(noise(0.3, framing.sample_rate), framing)
+    spectra = CachedSpectra(noise(0.3, framing.sample_rate), framing)
     power = librosa.feature.melspectrogram(S=spectra.power.T, sr=framing.sample_rate, n_mels=bands, fmin=lowest)
     judge = librosa.power_to_db(power, ref=1.0, amin=1e-10, top_db=None).T
     np.testing.assert_allclose(LogMel(bands, lowest).frames(spectra), judge, atol=1e-3)
 
 
 def test_silence_lies_at_the_floor():
-    assert LogMel().frames(Spectra(np.zeros(2000), FRAMING)) == pytest.approx(-100, abs=1e-4)
+    assert LogMel().frames(CachedSpectra(np.zeros(2000), FRAMING)) == pytest.approx(-100, abs=1e-4)
 
 
 def test_gain_lifts_every_band_by_its_decibels():
-    plain, louder = (LogMel().frames(Spectra(gain * noise(0.2), FRAMING)) for gain in (1, 10))
+    plain, louder = (LogMel().frames(CachedSpectra(gain * noise(0.2), FRAMING)) for gain in (1, 10))
     np.testing.assert_allclose(louder - plain, 20, atol=1e-2)
 
 
@@ -38,7 +38,7 @@ def test_gain_lifts_every_band_by_its_decibels():
 def test_a_tone_is_loudest_in_the_band_around_it(frequency):
     framing = Framing(16000, 2048, 512)
     centres = librosa.mel_frequencies(40 + 2, fmin=40, fmax=8000)[1:-1]
-    loudest = LogMel(bands=40).frames(Spectra(tone(frequency, 0.3), framing)).argmax(axis=1)
+    loudest = LogMel(bands=40).frames(CachedSpectra(tone(frequency, 0.3), framing)).argmax(axis=1)
     assert set(loudest) == {np.abs(librosa.hz_to_mel(centres) - librosa.hz_to_mel(frequency)).argmin()}
 
 
@@ -60,4 +60,4 @@ def test_parameters_out_of_range_are_refused(parameters, message):
 
 def test_a_lowest_frequency_above_the_highest_is_refused():
     with pytest.raises(ValueError, match="lowest=9000 Hz must be below half the sample rate, 8000 Hz"):
-        LogMel(lowest=9000.0).frames(Spectra(noise(0.1), FRAMING))
+        LogMel(lowest=9000.0).frames(CachedSpectra(noise(0.1), FRAMING))

@@ -5,14 +5,14 @@ from signals import clicks, noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.onsets import OnsetStrength
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMING = Framing(16000, 512, 160)
 APART = Framing(16000, 512, 512)
 
 
 def strength(samples: np.ndarray, framing: Framing = FRAMING) -> np.ndarray:
-    return OnsetStrength().frames(Spectra(samples, framing))[:, 0]
+    return OnsetStrength().frames(CachedSpectra(samples, framing))[:, 0]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def strength(samples: np.ndarray, framing: Framing = FRAMING) -> np.ndarray:
 )
 @pytest.mark.parametrize("bands", [40, 64])
 def test_librosa_agrees(samples, bands):
-    spectra = Spectra(samples, FRAMING)
+    spectra = CachedSpectra(samples, FRAMING)
     judge = librosa.onset.onset_strength(
         S=spectra.log_mel(bands, 40.0).T, lag=1, max_size=1, detrend=False, center=False, aggregate=np.mean
     )

@@ -9,7 +9,7 @@ from signals import clicks, noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.prediction import LineSpectralFrequencies, levinson, line_spectrum
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 
 FRAMING = Framing(16000, 512, 160)
 SOUNDS = pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_without_prediction_the_lines_are_equally_spaced():
 @SOUNDS
 @pytest.mark.parametrize("order", [2, 12, 32])
 def test_lines_rise_between_zero_and_nyquist(samples, order):
-    lines = LineSpectralFrequencies(order).frames(Spectra(samples, FRAMING))
+    lines = LineSpectralFrequencies(order).frames(CachedSpectra(samples, FRAMING))
     bounded = np.pad(lines, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1)))
     assert (np.diff(bounded, axis=1) > 0).all()
 
 
 def test_scipy_and_numpy_agree_on_the_whole_way():
-    spectra = Spectra(noise(0.1, level=0.005) + tone(700, 0.1), FRAMING)
+    spectra = CachedSpectra(noise(0.1, level=0.005) + tone(700, 0.1), FRAMING)
     ours = LineSpectralFrequencies(10).frames(spectra)
     for row, frame in zip(ours, spectra.frames * np.hanning(513)[:-1], strict=True):
         lags = np.correlate(frame, frame, "full")[511:522]
@@ -109,18 +109,18 @@ def test_scipy_and_numpy_agree_on_the_whole_way():
 @pytest.mark.parametrize("frequency", [500, 1500, 3000, 6500])
 def test_a_resonance_lies_between_two_close_lines(frequency):
     samples = scipy.signal.lfilter([1], resonance(0.98, np.pi * frequency / 8000)[0], noise(0.3))
-    hertz = 8000 * LineSpectralFrequencies(8).frames(Spectra(samples, FRAMING)).astype(float).mean(axis=0)
+    hertz = 8000 * LineSpectralFrequencies(8).frames(CachedSpectra(samples, FRAMING)).astype(float).mean(axis=0)
     closest = np.diff(hertz).argmin()
     assert hertz[closest] < frequency < hertz[closest + 1]
 
 
 def test_gain_changes_nothing():
-    plain, louder = (LineSpectralFrequencies().frames(Spectra(gain * noise(0.2), FRAMING)) for gain in (0.1, 10))
+    plain, louder = (LineSpectralFrequencies().frames(CachedSpectra(gain * noise(0.2), FRAMING)) for gain in (0.1, 10))
     np.testing.assert_allclose(plain, louder, atol=1e-5)
 
 
 def test_silence_has_equally_spaced_lines():
-    lines = LineSpectralFrequencies(4).frames(Spectra(np.zeros(1000), FRAMING))
+    lines = LineSpectralFrequencies(4).frames(CachedSpectra(np.zeros(1000), FRAMING))
     np.testing.assert_allclose(lines, [[0.2, 0.4, 0.6, 0.8]] * len(lines), atol=1e-6)
 
 
@@ -131,4 +131,4 @@ def test_an_odd_order_is_refused():
 
 def test_an_order_as_long_as_the_frame_is_refused():
     with pytest.raises(ValueError, match="line_spectral_frequencies: order=12 must be below the frame's 12 samples"):
-        LineSpectralFrequencies(12).frames(Spectra(noise(0.1), Framing(16000, 12, 12)))
+        LineSpectralFrequencies(12).frames(CachedSpectra(noise(0.1), Framing(16000, 12, 12)))

@@ -5,14 +5,14 @@ from signals import clicks, noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.separation import Hpss
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.extraction.frames import spectra_blocks
 
 FRAMING = Framing(22050, 2048, 512)
 
 
 def shares(samples: np.ndarray, hpss: Hpss) -> np.ndarray:
-    return hpss.frames(Spectra(samples, FRAMING))
+    return hpss.frames(CachedSpectra(samples, FRAMING))
 
 
 @pytest.mark.parametrize("hpss", [Hpss(), Hpss(bands=64, bins_around=7)], ids=["bins", "bands"])
@@ -27,7 +27,7 @@ def test_a_tone_is_harmonic_and_clicks_are_percussive(hpss):
 
 def test_shares_are_those_of_the_parts_that_librosa_separates():
     samples = tone(440, 2.0, 22050) + clicks(2.0, 0.3, 22050) + noise(2.0, 22050, 0.01)
-    magnitude = Spectra(samples, FRAMING).magnitude.T
+    magnitude = CachedSpectra(samples, FRAMING).magnitude.T
     parts = librosa.decompose.hpss(magnitude, kernel_size=(31, 17), margin=3.0)
     expected = [(part * magnitude).sum(axis=0) / (magnitude**2).sum(axis=0) for part in parts]
     np.testing.assert_allclose(shares(samples, Hpss(bins_around=8, margin=3.0)), np.transpose(expected), atol=1e-5)

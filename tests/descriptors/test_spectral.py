@@ -8,7 +8,7 @@ from signals import noise, tone
 
 from audioclass.data import Framing
 from audioclass.descriptors.filters import octave_edges
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.descriptors.spectral import (
     Crest,
     Flatness,
@@ -22,15 +22,15 @@ from audioclass.descriptors.spectral import (
 FRAMING = Framing(16000, 512, 160)
 NYQUIST = 8000
 N_BINS = 257
-NOISE = Spectra(noise(0.3), FRAMING)
-MIXED = Spectra(noise(0.3, level=0.02) + tone(440, 0.3) + tone(3000, 0.3, level=0.1), FRAMING)
+NOISE = CachedSpectra(noise(0.3), FRAMING)
+MIXED = CachedSpectra(noise(0.3, level=0.02) + tone(440, 0.3) + tone(3000, 0.3, level=0.1), FRAMING)
 FALLING = np.exp(-np.arange(N_BINS) / 40)[None, :]
 FLAT = np.ones((1, N_BINS))
 LINE = np.eye(N_BINS)[[100]]
 SOUNDS = pytest.mark.parametrize("spectra", [NOISE, MIXED], ids=["noise", "tones-in-noise"])
 
 
-def values(descriptor, spectra: Spectra) -> dict[str, np.ndarray]:
+def values(descriptor, spectra: CachedSpectra) -> dict[str, np.ndarray]:
     return dict(zip(descriptor.columns(spectra.framing), descriptor.frames(spectra).T, strict=True))
 
 
@@ -49,12 +49,14 @@ def moments_by_scipy(power: np.ndarray) -> list[float]:
 )
 @pytest.mark.parametrize("gain", [0.1, 10.0])
 def test_shape_does_not_depend_on_the_level(descriptor, gain):
-    louder = descriptor.frames(Spectra(gain * noise(0.3), FRAMING))
+    louder = descriptor.frames(CachedSpectra(gain * noise(0.3), FRAMING))
     np.testing.assert_allclose(louder, descriptor.frames(NOISE), atol=1e-4)
 
 
 def test_moments_of_a_quiet_tone_are_those_of_a_loud_one():
-    quiet, loud = (SpectralMoments().frames(Spectra(tone(3000, 0.2, level=level), FRAMING)) for level in (3e-5, 0.5))
+    quiet, loud = (
+        SpectralMoments().frames(CachedSpectra(tone(3000, 0.2, level=level), FRAMING)) for level in (3e-5, 0.5)
+    )
     np.testing.assert_allclose(quiet, loud, atol=0.01)
 
 
@@ -64,7 +66,7 @@ def test_moments_of_a_quiet_tone_are_those_of_a_loud_one():
     ids=lambda component: component.name,
 )
 def test_silence_has_no_shape(descriptor):
-    np.testing.assert_allclose(descriptor.frames(Spectra(np.zeros(2000), FRAMING)), 0, atol=1e-3)
+    np.testing.assert_allclose(descriptor.frames(CachedSpectra(np.zeros(2000), FRAMING)), 0, atol=1e-3)
 
 
 # --- moments
@@ -88,7 +90,7 @@ def test_scipy_agrees_on_all_four_moments(spectra):
 @pytest.mark.parametrize("frequency", [300, 3141, 7900])
 @pytest.mark.parametrize("length", [512, 2048, 4096, 8192])
 def test_scipy_agrees_on_the_moments_of_a_tone(frequency, length):
-    spectra = Spectra(tone(frequency, 0.6), Framing(16000, length, length))
+    spectra = CachedSpectra(tone(frequency, 0.6), Framing(16000, length, length))
     np.testing.assert_allclose(SpectralMoments().frames(spectra)[0], moments_by_scipy(spectra.power[0]), atol=0.01)
 
 
@@ -119,7 +121,7 @@ def test_reversing_the_frequencies_mirrors_the_moments(spectra_with):
 @pytest.mark.parametrize("length", [512, 2048, 8192])
 def test_a_tone_is_as_wide_as_its_window(length):
     # On a bin it is three lines under a Hann window, with 1/6, 2/3 and 1/6 of the power.
-    ours = values(SpectralMoments(), Spectra(tone(2000, 0.6), Framing(16000, length, length)))
+    ours = values(SpectralMoments(), CachedSpectra(tone(2000, 0.6), Framing(16000, length, length)))
     assert ours["centroid"] == pytest.approx(0.25, rel=1e-4)
     assert ours["spread"] == pytest.approx(np.sqrt(1 / 3) * 2 / length, rel=1e-3)
 

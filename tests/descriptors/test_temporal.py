@@ -4,14 +4,14 @@ import pytest
 from signals import noise, tone
 
 from audioclass.data import Framing
-from audioclass.descriptors.spectra import Spectra
+from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.descriptors.temporal import ZeroCrossings
 
 FRAMING = Framing(16000, 512, 160)
 
 
 def crossings(samples: np.ndarray, framing: Framing = FRAMING) -> np.ndarray:
-    return ZeroCrossings().frames(Spectra(np.asarray(samples), framing))[:, 0]
+    return ZeroCrossings().frames(CachedSpectra(np.asarray(samples), framing))[:, 0]
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ def crossings(samples: np.ndarray, framing: Framing = FRAMING) -> np.ndarray:
 )
 def test_librosa_agrees(framing):
     samples = noise(0.3)
-    spectra = Spectra(samples, framing)
+    spectra = CachedSpectra(samples, framing)
     counts = librosa.zero_crossings(spectra.frames, pad=False, axis=1).sum(axis=1)
     np.testing.assert_allclose(crossings(samples, framing), counts / (framing.frame_length - 1), rtol=1e-6)
 

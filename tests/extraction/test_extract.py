@@ -15,7 +15,7 @@ from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.recipe import Part, recipe_of
 from audioclass.plugins.manager import PluginManager, plugin_manager
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 BROADCAST, ENVIRONMENT = load_recipe("broadcast"), load_recipe("environment")
 SIGNAL = np.concatenate([noise(2.0), tone(440, 1.7), noise(1.5, level=0.01, seed=1)])
@@ -80,7 +80,7 @@ def test_one_block_of_frames_gives_what_many_give(monkeypatch, seconds):
 
 
 def embedded_recipe():
-    manager = PluginManager([Source("third-party", "1.0", ("audioclass.plugins.templates.embedding",))])
+    manager = PluginManager([PluginSource("third-party", "1.0", ("audioclass.plugins.templates.embedding",))])
     table = {
         "sample_rate": 16000, "frame_length": 512, "hop_length": 160, "window": 1.0, "window_hop": 1.0,
         "parts": [{"group": "octaves", "embedding": {"name": "example_name", "sample_rate": 8000}}],

@@ -3,7 +3,7 @@ import pytest
 from audioclass.plugins import doctor
 from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import write_manifest
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 KERNEL = """
 from audioclass import component, hookimpl
@@ -35,7 +35,7 @@ def lone(monkeypatch, tmp_path):
         (info / "entry_points.txt").write_text("[audioclass]\nlone = lone\n")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         monkeypatch.setattr(doctor, "select_installed", lambda: ([], []))
-        monkeypatch.setattr(doctor, "builtin_source", lambda: Source("lone", "1.0", ("lone",)))
+        monkeypatch.setattr(doctor, "builtin_source", lambda: PluginSource("lone", "1.0", ("lone",)))
         return doctor
 
     return make
@@ -64,7 +64,7 @@ def test_what_a_plugin_prints_does_not_hide_its_reason(lone):
 def test_a_manifest_that_differs_from_its_class_is_named(lone, tmp_path, monkeypatch):
     lone(KERNEL)
     monkeypatch.syspath_prepend(str(tmp_path))
-    manifest = write_manifest(PluginManager([Source("lone", "1.0", ("lone",))]).entries())
+    manifest = write_manifest(PluginManager([PluginSource("lone", "1.0", ("lone",))]).entries())
     (tmp_path / "lone-1.0.dist-info" / "audioclass-plugin.toml").write_text(manifest.replace("Lonely.", "Alone."))
     (tmp_path / "lone-1.0.dist-info" / "RECORD").write_text("lone-1.0.dist-info/audioclass-plugin.toml,,\n")
     diagnosis = doctor.diagnose()

@@ -11,7 +11,7 @@ from audioclass.hookspecs import API_VERSION
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager, plugin_manager
-from audioclass.plugins.sources import Source, canonical
+from audioclass.plugins.sources import PluginSource, canonical
 
 KERNEL = """
 from typing import ClassVar
@@ -41,7 +41,7 @@ def third_party(tmp_path, monkeypatch):
     def make(module, code=KERNEL, manifest=None):
         (tmp_path / f"{module}.py").write_text(textwrap.dedent(code), encoding="utf-8")
         made.append(module)
-        return Source(f"audioclass-{module}", "1.0", (module,), manifest)
+        return PluginSource(f"audioclass-{module}", "1.0", (module,), manifest)
 
     yield make
     for module in made:
@@ -85,7 +85,7 @@ def test_a_third_party_comes_in_by_the_same_door(third_party):
 
 def test_what_has_a_manifest_is_imported_when_it_is_used(third_party):
     source = third_party("lazy")
-    lazy = Source(source.distribution, "1.0", source.modules, manifest_of(source))
+    lazy = PluginSource(source.distribution, "1.0", source.modules, manifest_of(source))
     sys.modules.pop("lazy")
     manager = manager_with(lazy)
     assert "own" in [entry.name for entry in manager.entries("kernel")]
@@ -156,7 +156,7 @@ def test_what_fails_behind_a_manifest_is_put_in_quarantine_when_used(third_party
 def test_a_manifest_must_say_what_the_module_offers(third_party):
     source = third_party("own")
     text = manifest_of(source).replace('name = "own"', 'name = "other"')
-    manager = manager_with(Source("audioclass-own", "1.0", ("own",), text))
+    manager = manager_with(PluginSource("audioclass-own", "1.0", ("own",), text))
     with pytest.raises(PluginError, match="does not load"):
         manager.load("kernel", "other")
     assert "kernel other is in the manifest but not offered" in manager.quarantine[0].reason
@@ -177,13 +177,13 @@ def test_of_two_third_parties_with_one_name_neither_is_admitted(third_party):
 
 def test_both_sorts_of_strategy_share_their_names():
     modules = ("audioclass.plugins.templates.strategy", "audioclass.plugins.templates.direct_strategy")
-    manager = PluginManager([Source(f"d{i}", "1.0", (module,)) for i, module in enumerate(modules)])
+    manager = PluginManager([PluginSource(f"d{i}", "1.0", (module,)) for i, module in enumerate(modules)])
     assert len(manager.quarantine) == 2
 
 
 def test_a_builtin_that_fails_raises():
     with pytest.raises(PluginError, match="ModuleNotFoundError"):
-        PluginManager([Source("audioclass", "0", ("audioclass.kernels.nothing",))])
+        PluginManager([PluginSource("audioclass", "0", ("audioclass.kernels.nothing",))])
 
 
 def test_what_a_plugin_prints_is_no_result(third_party, capsys):

@@ -4,11 +4,11 @@ from audioclass.errors import PluginError
 from audioclass.hookspecs import KINDS
 from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import read_manifest, write_manifest
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 
 
 def entries_of(kind):
-    return PluginManager([Source("third-party", "1.0", (f"audioclass.plugins.templates.{kind}",))]).entries()
+    return PluginManager([PluginSource("third-party", "1.0", (f"audioclass.plugins.templates.{kind}",))]).entries()
 
 
 @pytest.mark.parametrize("kind", KINDS)

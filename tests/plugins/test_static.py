@@ -8,11 +8,11 @@ from audioclass.errors import PluginError
 from audioclass.plugins.builtins import ROOT
 from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import read_manifest, sort_entries, write_builtin_manifest
-from audioclass.plugins.sources import Source
+from audioclass.plugins.sources import PluginSource
 from audioclass.plugins.static import read_components
 
 READ = sort_entries(read_components(ROOT, "audioclass", "1.0"))
-IMPORTED = PluginManager([Source("audioclass", "1.0", tuple(sorted({entry.module for entry in READ})))]).entries()
+IMPORTED = PluginManager([PluginSource("audioclass", "1.0", tuple(sorted({entry.module for entry in READ})))]).entries()
 KERNEL = """
 from typing import ClassVar
 from audioclass import component, hookimpl, parameter

@@ -12,7 +12,7 @@ from audioclass.problems import Dichotomy, Plan
 from audioclass.strategies.additive import (
     RIDGE,
     Additive,
-    Part,
+    LabelTerms,
     _loss_at,
     fit_weights,
     groups,
@@ -54,7 +54,7 @@ def part_values(n=200, n_labels=4, n_weights=3, seed=0):
     y = rng.integers(n_labels, size=n)
     told = np.array([1.0, 0.5, -0.5])[:n_weights]
     values = told * np.eye(n_labels)[y][:, :, None] + rng.normal(size=(n, n_labels, n_weights))
-    return [Part(values[:, label], np.arange(n_weights)) for label in range(n_labels)], y
+    return [LabelTerms(values[:, label], np.arange(n_weights)) for label in range(n_labels)], y
 
 
 # --- machines

@@ -8,7 +8,7 @@ from audioclass.parameters import component
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy, FeatureMachine
 from audioclass.training.examples import Examples
-from audioclass.training.held_out import ClosedForm, Folds, OutOfBag, Span, scoring_for
+from audioclass.training.held_out import ClosedForm, Folds, GroupSpan, OutOfBag, scoring_for
 from audioclass.training.problem import DichotomyProblem, LabelsProblem
 
 MANAGER = plugin_manager(installed=False)
@@ -73,7 +73,7 @@ def test_one_dichotomy_alone_is_one_of_those_together():
     np.testing.assert_allclose(scores, same)
 
 
-@pytest.mark.parametrize("method", [ClosedForm(), OutOfBag(), Span()], ids=lambda method: method.name)
+@pytest.mark.parametrize("method", [ClosedForm(), OutOfBag(), GroupSpan()], ids=lambda method: method.name)
 def test_a_learner_without_the_ability_is_refused(method):
     with pytest.raises((TypeError, ValueError), match="watching"):
         method.fit(problem(Watching(), None), Examples.of(X, Y))

@@ -27,8 +27,8 @@ class ExampleName:
             pull = -weights * y * expit(-margins)
             return float(value), np.array([pull @ scores, pull.sum()]) + 2 * self.penalty * line
 
-        found = minimize(loss, np.zeros(2), jac=True, bounds=[(0, None), (None, None)], options={"ftol": 1e-14})
-        return {"slope": float(found.x[0]), "offset": float(found.x[1])}
+        optimum = minimize(loss, np.zeros(2), jac=True, bounds=[(0, None), (None, None)], options={"ftol": 1e-14})
+        return {"slope": float(optimum.x[0]), "offset": float(optimum.x[1])}
 
     def probabilities(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         return np.asarray(expit(np.multiply(fitted["slope"], scores) + np.asarray(fitted["offset"])))

@@ -41,8 +41,8 @@ class AdaBoost:
     def scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         """f = Σα_t h_t(x); where it is 0, barely on the side of the majority."""
         arrays = machine.arrays
-        said = np.where(X[:, arrays["features"]] > arrays["thresholds"], arrays["sides"], -arrays["sides"])
-        f = said @ arrays["alphas"]
+        sides = np.where(X[:, arrays["features"]] > arrays["thresholds"], arrays["sides"], -arrays["sides"])
+        f = sides @ arrays["alphas"]
         return np.where(f == 0, TINY * arrays["majority"], f)
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from audioclass import component, hookimpl, parameter, plugin_manager
-from audioclass.contracts import Trainer
+from audioclass.contracts import ScoresFeatures, Trainer, Wants
 from audioclass.parameters import make, parse_assignments
-from audioclass.problems import FeatureMachine, Machine, Task
+from audioclass.problems import Entries, FeatureMachine, Machine, Task
 from audioclass_ensembles.bags import draw_bags
 
 AnyMachine = Machine | FeatureMachine
@@ -37,13 +37,14 @@ class Bagging:
         _ = self.member  # a name or a setting that is wrong is refused now, not at the first task
 
     @cached_property
-    def member(self) -> Any:
+    def member(self) -> Trainer:
         """The trainer that fits each bag."""
         cls = plugin_manager().load("trainer", self.base)
-        return make(cls, parse_assignments(cls, self.settings))
+        trainer: Trainer = make(cls, parse_assignments(cls, self.settings))
+        return trainer
 
     @property
-    def wants(self) -> str:
+    def wants(self) -> Wants:
         """What its members want."""
         return self.member.wants
 
@@ -65,8 +66,8 @@ class Bagging:
 
     def scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         """The mean of the members' scores, where members want features."""
-        members = [self.member.scores(FeatureMachine(arrays), X) for arrays in _split(machine.arrays)]
-        return np.mean(members, axis=0)
+        members = [self._feature_scores(FeatureMachine(arrays), X) for arrays in _split(machine.arrays)]
+        return np.asarray(np.mean(members, axis=0))
 
     def _bags(self, task: Task, groups: np.ndarray) -> np.ndarray:
         """How often each example stands in each bag, (n_members, n)."""
@@ -91,20 +92,26 @@ class Bagging:
 
     def _member_scores(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
         if isinstance(machine, FeatureMachine):
-            return self.member.scores(machine, task.X[rows])
+            return self._feature_scores(machine, _features(task)[rows])
         blocks = [rows[first : first + ROWS_TOGETHER] for first in range(0, len(rows), ROWS_TOGETHER)]
         parts = [_entries(task, block, machine.support) @ machine.coefficients for block in blocks]
         return np.concatenate([*parts, np.empty(0)]) + float(machine.intercept)
 
+    def _feature_scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
+        if not isinstance(self.member, ScoresFeatures):
+            raise TypeError(f"{self.base} gave a machine over features that it cannot score")
+        return self.member.scores(machine, X)
+
     def _mean(self, task: Task, machines: Sequence[AnyMachine]) -> AnyMachine:
         if self.wants == "features":
-            return FeatureMachine(_joined([machine.arrays for machine in machines]))
+            return FeatureMachine(_joined([each.arrays for each in machines if isinstance(each, FeatureMachine)]))
+        expansions = [each for each in machines if isinstance(each, Machine)]
         coefficients = np.zeros(len(task.y))
-        for machine in machines:
-            coefficients[machine.support] += machine.coefficients
+        for each in expansions:
+            coefficients[each.support] += each.coefficients
         support = np.flatnonzero(coefficients)
-        intercept = float(np.mean([float(machine.intercept) for machine in machines]))
-        return Machine(support, coefficients[support] / len(machines), intercept)
+        intercept = float(np.mean([float(each.intercept) for each in expansions]))
+        return Machine(support, coefficients[support] / len(expansions), intercept)
 
 
 def _restricted(task: Task, rows: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> Task:
@@ -116,12 +123,26 @@ def _restricted(task: Task, rows: np.ndarray, weights: np.ndarray, rng: np.rando
         rng=rng,
         K=None if task.K is None else task.K[np.ix_(rows, rows)],
         X=None if task.X is None else task.X[rows],
-        entries=None if task.entries is None else lambda i, j: task.entries(rows[i], rows[j]),
+        entries=None if task.entries is None else _restricted_entries(task.entries, rows),
     )
 
 
+def _restricted_entries(entries: Entries, rows: np.ndarray) -> Entries:
+    return lambda i, j: entries(rows[i], rows[j])
+
+
 def _entries(task: Task, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    return task.entries(rows, columns) if task.K is None else task.K[np.ix_(rows, columns)]
+    if task.entries is not None:
+        return task.entries(rows, columns)
+    if task.K is None:
+        raise ValueError("the task holds features, this trainer wants a Gram matrix or entries of it")
+    return np.asarray(task.K[np.ix_(rows, columns)])
+
+
+def _features(task: Task) -> np.ndarray:
+    if task.X is None:
+        raise ValueError("the task holds a Gram matrix, this trainer wants features X")
+    return task.X
 
 
 def _joined(members: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:

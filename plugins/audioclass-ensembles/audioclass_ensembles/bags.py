@@ -20,7 +20,7 @@ def draw_bags(y: np.ndarray, groups: np.ndarray, n_bags: int, rng: np.random.Gen
 def _draw_bag(y: np.ndarray, group_of: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     n_groups = group_of.max() + 1
     for _ in range(MOST_DRAWS):
-        drawn = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups)[group_of]
+        drawn: np.ndarray = np.bincount(rng.integers(n_groups, size=n_groups), minlength=n_groups)[group_of]
         if len(np.unique(y[drawn > 0])) > 1:
             return drawn
     raise ValueError(f"{MOST_DRAWS} bootstrap samples of {n_groups} groups held one label each")

@@ -127,7 +127,7 @@ def frequencies(tree: Any, n_labels: int) -> np.ndarray:
     """The weighted share of each label in each node, (n_nodes, n_labels); labels the tree never saw have none."""
     shares = np.zeros((tree.tree_.node_count, n_labels))
     shares[:, tree.classes_.astype(int)] = tree.tree_.value[:, 0, :]
-    return shares / shares.sum(axis=1, keepdims=True)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def mean_values(trees: Trees, X: np.ndarray, counts: np.ndarray | None = None) -> np.ndarray:

@@ -6,7 +6,7 @@ Scores are the raw ones, whose softmax (of two labels: whose sigmoid) is scikit-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class GradientBoostingOfLabels(OfAllLabels, Boosting):
     name: ClassVar[str] = "gradient_boosting"
 
 
-def boosted_arrays(model: object, X: np.ndarray) -> Arrays:
+def boosted_arrays(model: Any, X: np.ndarray) -> Arrays:
     """A fitted model of scikit-learn as arrays; X is any row or more, to read the starting scores from."""
     grown = [tree for stage in model.estimators_ for tree in stage]
     trees = Trees.flatten(

@@ -12,6 +12,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from audioclass.calibrators.examples import number
 from audioclass.contracts import Fitted, Wants
 from audioclass.problems import FeatureMachine, LabelTask, Task
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
@@ -59,7 +60,7 @@ class Method(Protocol):
 
 def smoothed_log(shares: np.ndarray, n_voters: float) -> np.ndarray:
     """Logarithms of label shares (n, Q) among so many voters and one more, who gives every label the same."""
-    return np.log((n_voters * shares + 1 / shares.shape[1]) / (n_voters + 1))
+    return np.asarray(np.log((n_voters * shares + 1 / shares.shape[1]) / (n_voters + 1)))
 
 
 class OfDichotomies:
@@ -95,7 +96,7 @@ class OfAllLabels:
 
     def combine(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
         """The softmax of the scores over the temperature, 1 where none was fitted."""
-        return apply_temperature(scores, fitted.get("temperature", 1.0))
+        return apply_temperature(scores, number(fitted, "temperature") if fitted else 1.0)
 
 
 class DichotomiesOutOfBag:
@@ -119,11 +120,11 @@ def _fit_out_of_bag(method: Method, task: Task | LabelTask, groups: np.ndarray) 
     examples = Dataset.of(task)
     if len(groups) != len(task.y):
         raise ValueError(f"{len(groups)} groups for {len(task.y)} examples")
-    arrays, own = method.fit_labels_out_of_bag(examples, groups[examples.rows])
+    arrays, held_out = method.fit_labels_out_of_bag(examples, groups[examples.rows])
     scores = np.full((len(task.y), examples.n_labels), np.nan)
-    scores[examples.rows] = own
+    scores[examples.rows] = held_out
     return FeatureMachine(arrays), scores
 
 
 def _difference(scores: np.ndarray) -> np.ndarray:
-    return scores[:, 1] - scores[:, 0]
+    return np.asarray(scores[:, 1] - scores[:, 0])

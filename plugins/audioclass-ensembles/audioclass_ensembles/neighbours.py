@@ -64,10 +64,10 @@ class Neighbours:
     def _weights(self, squared: np.ndarray) -> np.ndarray:
         """What each neighbour's vote weighs; at distance 0 nobody else counts, at infinity none does."""
         if self.votes == "equal":
-            return np.isfinite(squared).astype(float)
+            return np.asarray(np.isfinite(squared).astype(float))
         same = squared == 0
         with np.errstate(divide="ignore"):
-            return np.where(same.any(axis=1, keepdims=True), same, 1 / np.sqrt(squared))
+            return np.asarray(np.where(same.any(axis=1, keepdims=True), same, 1 / np.sqrt(squared)))
 
 
 @component

@@ -37,8 +37,8 @@ def boost(
     """Rounds until a member is no better than chance, or perfect; a perfect one is the last."""
     w = weights / weights.sum()
     for _ in range(n_rounds):
-        member, said = fit(w)
-        is_wrong = said != y
+        member, predicted = fit(w)
+        is_wrong = predicted != y
         error = float(w[is_wrong].sum())
         if error >= 1 - 1 / n_labels - CHANCE:
             return

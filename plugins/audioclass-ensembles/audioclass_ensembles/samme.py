@@ -62,7 +62,7 @@ def boost_trees(examples: Dataset, n_rounds: int, max_depth: int, n_candidates: 
 
 def _votes(each: Round[Any], n_labels: int) -> np.ndarray:
     """What each node gives each label: α to the heaviest, nothing to the others."""
-    return each.alpha * np.eye(n_labels)[frequencies(each.member, n_labels).argmax(axis=1)]
+    return np.asarray(each.alpha * np.eye(n_labels)[frequencies(each.member, n_labels).argmax(axis=1)])
 
 
 def _majority(examples: Dataset) -> Trees:

@@ -53,15 +53,15 @@ def draw_sigmas(
     """
     figure, [panels] = _figure(1, 2)
     sigmas = np.array([row["sigma"] for row in rows])
-    for axes, way, title in zip(panels, ("lower", "higher"), ("lower is better", "higher is better"), strict=True):
-        for one in (one for one in chosen if better[one["criterion"]] == way):
+    for axes, direction in zip(panels, ("lower", "higher"), strict=True):
+        for one in (one for one in chosen if better[one["criterion"]] == direction):
             values = np.array([np.nan if row[one["criterion"]] is None else row[one["criterion"]] for row in rows])
             low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0.0, 1.0)
             stretched = (values - low) / ((high - low) or 1.0)
             [line] = axes.plot(sigmas, stretched, label=one["criterion"])
             at = sigmas == one["sigma"]
             axes.plot(sigmas[at], stretched[at], "o", color=line.get_color())
-        axes.set(xscale="log", xlabel="sigma", title=title)
+        axes.set(xscale="log", xlabel="sigma", title=f"{direction} is better")
         if axes.lines:
             axes.legend(fontsize="x-small")
     _save(figure, path)

@@ -71,12 +71,12 @@ def sweep_error_factor(
         point = {"sweep": "C", "data": sides.digest, "kernel": _said(kernel), "C": float(C)}
         rows.append({"C": float(C), **ledger.once(point, partial(_trained_at, sides, kernel, C))})
         progress("values of C", done, len(Cs) + 1)
-    *swept, own = rows
+    *swept, at_joachims = rows
     slowest = max(row["seconds"] for row in rows) or 1.0
     swept = [row | {"relative_time": row["seconds"] / slowest} for row in swept]
     scored = [row for row in swept if row["leave_one_out"] is not None]
     best = min(scored, key=lambda row: row["leave_one_out"], default=None)
-    summary = {"joachims": joachims, "joachims_leave_one_out": own["leave_one_out"]}
+    summary = {"joachims": joachims, "joachims_leave_one_out": at_joachims["leave_one_out"]}
     return swept, summary | {"best": best and best["C"], "best_leave_one_out": best and best["leave_one_out"]}
 
 

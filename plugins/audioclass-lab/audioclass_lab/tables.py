@@ -86,17 +86,17 @@ def _of_csv(path: Path, label: str | None, group: str | None, labels: Path | Non
     columns = {name: [line[i] for line in lines] for i, name in enumerate(header)}
     if labels is not None:
         told = _told(labels)
-        own = [_answer(told, name, labels) for name in _column(columns, "file", path)]
-        used, names, groups = set(KEYS), [answer[0] for answer in own], [answer[1] for answer in own]
+        answers = [_answer(told, name, labels) for name in _column(columns, "file", path)]
+        used, names, groups = set(KEYS), [answer[0] for answer in answers], [answer[1] for answer in answers]
     else:
         label = label or ("label" if "label" in header else header[-1])
         names = _column(columns, label, path)
         groups = _column(columns, group, path) if group else list(map(str, range(len(lines))))
         used = {label, *([group] if group else []), *KEYS}
-    kept = [i for i, name in enumerate(header) if name not in used]
-    if not kept:
+    features = [i for i, name in enumerate(header) if name not in used]
+    if not features:
         raise UsageError(f"{path}: no column of features besides {', '.join(header)}")
-    X = [[_number(line[i], path, number, header[i]) for i in kept] for number, line in enumerate(lines, start=2)]
+    X = [[_number(line[i], path, number, header[i]) for i in features] for number, line in enumerate(lines, start=2)]
     return Table(np.array(X), np.array(names), np.array(groups))
 
 
@@ -114,8 +114,8 @@ def _of_npz(path: Path, labels: Path | None) -> Table:
             raise UsageError(f"{path}: no array {error.args[0].split(' ')[0]}; say labels with --labels") from error
     told = _told(labels)
     answers = [_answer(told, name, labels) for name in files]
-    own = [answers[i] for i in of_row]
-    return _checked(path, Table(X, np.array([name for name, _ in own]), np.array([group for _, group in own])))
+    of_rows = [answers[i] for i in of_row]
+    return _checked(path, Table(X, np.array([name for name, _ in of_rows]), np.array([group for _, group in of_rows])))
 
 
 def _checked(path: Path, table: Table) -> Table:

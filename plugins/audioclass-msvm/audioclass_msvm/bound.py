@@ -62,20 +62,20 @@ def problem_3(alpha: np.ndarray, y: np.ndarray, asked: np.ndarray) -> np.ndarray
     caps can be had. With a_l = α_il/α_ik out of y_i, each label that gives a_l straight back makes a² + Σ a_l² of it,
     the least there is; where a cap forbids that, a program over the flows says how much more.
     """
-    own = np.eye(alpha.shape[1])[y]
-    flows = own.T @ alpha
+    of_label = np.eye(alpha.shape[1])[y]
+    flows = of_label.T @ alpha
     values = np.full(alpha.shape, np.nan)
     for i in np.flatnonzero(asked.any(axis=1)):
-        caps = np.maximum(flows - np.outer(own[i], alpha[i]), 0)
+        caps = np.maximum(flows - np.outer(of_label[i], alpha[i]), 0)
         values[i, asked[i]] = _least_flow(alpha[i], caps, int(y[i])) / alpha[i, asked[i]] ** 2
     return values
 
 
 def _least_flow(given: np.ndarray, caps: np.ndarray, label: int) -> float:
     """min Σ_l (what arrives at l)² over balanced flows that hold `given` from `label` and the rest below `caps`."""
-    total = given.sum()
+    total = float(given.sum())
     given, caps = given / total, np.minimum(caps / total, 1.0)  # no arc need carry more than all that is given
-    closed = 1 + given @ given
+    closed = 1 + float(given @ given)
     if (caps[:, label] >= given * (1 - SLACK)).all():
         return total**2 * closed
     start, end = np.nonzero(caps)
@@ -89,14 +89,14 @@ def _least_flow(given: np.ndarray, caps: np.ndarray, label: int) -> float:
         -surplus[:-1],
         caps[start, end] * (1 + SLACK) + SLACK,
     )
-    return total**2 * max(program.value(program.minimum()) + given @ given, closed)
+    return total**2 * max(program.value(program.minimum()) + float(given @ given), closed)
 
 
 def _check_hypotheses(problem: Problem, solution: Solution) -> None:
     """Every margin is at least 1 and no coefficient is held back by C: (E002-2)."""
     boxes = problem.boxes()
-    own = np.eye(problem.n_labels, dtype=bool)[problem.y]
-    held = np.where(own, solution.beta >= boxes.upper * (1 - 1e-9), solution.beta <= boxes.lower * (1 - 1e-9))
+    of_label = np.eye(problem.n_labels, dtype=bool)[problem.y]
+    held = np.where(of_label, solution.beta >= boxes.upper * (1 - 1e-9), solution.beta <= boxes.lower * (1 - 1e-9))
     if held.any():
         raise ValueError(
             f"{held.any(axis=1).sum()} examples have a coefficient at C, the bound needs a machine without"
@@ -112,11 +112,11 @@ def _deltas(problem: Problem, solution: Solution) -> np.ndarray:
     least = np.array([margins[problem.y == label].min(axis=0) for label in range(problem.n_labels)])
     deltas = np.minimum(least, least.T) - 1
     np.fill_diagonal(deltas, np.nan)
-    return deltas
+    return np.asarray(deltas)
 
 
 def _lengths(solution: Solution) -> np.ndarray:
     """‖w_k − w_l‖."""
     G = solution.beta.T @ (solution.scores - solution.bias)
     squared = G.diagonal()[:, None] + G.diagonal() - G - G.T
-    return np.sqrt(np.maximum(squared, 0))
+    return np.asarray(np.sqrt(np.maximum(squared, 0)))

@@ -15,12 +15,12 @@ ROUNDING = 1e-15  # of all flow: less than this is none
 def balance(beta: np.ndarray, y: np.ndarray) -> np.ndarray:
     """β with the α of each pair of labels made smaller by one factor, so that every column sums to 0."""
     n_labels = beta.shape[1]
-    own = np.eye(n_labels, dtype=bool)[y]
-    alpha = np.where(own, 0, -beta)
-    flow = own.T.astype(np.float64) @ alpha
-    kept = without_paths(flow)
-    alpha *= np.divide(kept, flow, out=np.ones_like(flow), where=flow > 0)[y]
-    return np.where(own, alpha.sum(axis=1, keepdims=True), -alpha)
+    of_label = np.eye(n_labels, dtype=bool)[y]
+    alpha = np.where(of_label, 0, -beta)
+    flow = of_label.T.astype(np.float64) @ alpha
+    balanced = without_paths(flow)
+    alpha *= np.divide(balanced, flow, out=np.ones_like(flow), where=flow > 0)[y]
+    return np.where(of_label, alpha.sum(axis=1, keepdims=True), -alpha)
 
 
 def without_paths(flow: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ class Descent:
     @property
     def sums(self) -> np.ndarray:
         """Σ_i β_ik of each label."""
-        return self.beta.sum(axis=0)
+        return np.asarray(self.beta.sum(axis=0))
 
     def move_bias(self) -> float:
         """Take over the bias that acted, and say how far it moved; the weight grows where the sums hardly fell."""
@@ -83,7 +83,7 @@ class Descent:
 
     def _pulls(self, rows: np.ndarray) -> np.ndarray:
         """The gradient in the rows of β: what the target asks beyond the scores."""
-        return self.targets[rows] - self.F[rows] - (self.bias + self.weight * self.sums)
+        return np.asarray(self.targets[rows] - self.F[rows] - (self.bias + self.weight * self.sums))
 
     def _improve(self, worst: np.ndarray, enough: float) -> None:
         """Solve the worst rows and those of the last block for each other, the rest staying."""

@@ -17,7 +17,8 @@ def free_entries(beta: np.ndarray, boxes: Boxes) -> tuple[np.ndarray, np.ndarray
     """Row and label of the entries strictly inside their bounds, in order, of rows that have at least two."""
     inside = (beta > boxes.lower) & (beta < boxes.upper)
     inside &= inside.sum(axis=1, keepdims=True) > 1
-    return np.nonzero(inside)
+    rows, labels = np.nonzero(inside)
+    return rows, labels
 
 
 def face_step(

@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
-from audioclass.contracts import Fitted, Wants
+from audioclass.contracts import DirectStrategy, Fitted, Wants
 from audioclass.problems import LabelTask, Machine
-from audioclass_msvm.posteriors import WAYS, apply_posteriors, fit_posteriors
+from audioclass_msvm.posteriors import FORMS, apply_posteriors, fit_posteriors
 from audioclass_msvm.solver import Problem, Slack, Solution, solve
 
 
@@ -23,12 +23,13 @@ from audioclass_msvm.solver import Problem, Slack, Solution, solve
 class _DirectMachine:
     """What the three share: their parameters, and the way from a task to a machine and from scores to posteriors."""
 
+    name: ClassVar[str]
     wants: ClassVar[Wants] = "gram"
     slack: ClassVar[Slack] = "sum"
 
     bias: bool = parameter(True, help="whether a constant is added to each label's score")
     hard_margin: bool = parameter(False, help="no slacks at all; C plays no part")
-    posteriors: str = parameter("pairs", choices=WAYS, help="a sigmoid for each pair, coupled, or one temperature")
+    posteriors: str = parameter("pairs", choices=FORMS, help="a sigmoid for each pair, coupled, or one temperature")
     tolerance: float = parameter(1e-3, above=0.0, high=0.1, scale="log", help="relative duality gap")
 
     def fit(self, task: LabelTask) -> Machine:
@@ -48,7 +49,7 @@ class _DirectMachine:
     def solve(self, task: LabelTask, rows: np.ndarray | None = None) -> Solution:
         """The solution over these rows of the task (default: all that count), with its coefficients and its gap."""
         rows = _counted(task) if rows is None else rows
-        K = task.K if len(rows) == len(task.y) else task.K[np.ix_(rows, rows)]
+        K = _gram(task) if len(rows) == len(task.y) else _gram(task)[np.ix_(rows, rows)]
         C = np.inf if self.hard_margin else task.C * self._share(task.n_labels)
         return solve(Problem(K, task.y[rows], C * task.weights[rows], self.slack, self.bias), self.tolerance)
 
@@ -93,10 +94,15 @@ class CrammerSinger(_DirectMachine):
     bias: bool = parameter(False, help="whether a constant is added to each label's score; the original has none")
 
 
-def _counted(task: LabelTask) -> np.ndarray:
-    """Indices of the examples of weight above 0, of which every label needs one."""
+def _gram(task: LabelTask) -> np.ndarray:
     if task.K is None:
         raise ValueError("the task holds no Gram matrix K, this machine wants one")
+    return task.K
+
+
+def _counted(task: LabelTask) -> np.ndarray:
+    """Indices of the examples of weight above 0, of which every label needs one."""
+    _gram(task)
     rows = np.flatnonzero(task.weights > 0)
     missing = np.setdiff1d(np.arange(task.n_labels), task.y[rows])
     if len(missing):
@@ -105,6 +111,6 @@ def _counted(task: LabelTask) -> np.ndarray:
 
 
 @hookimpl
-def register_direct_strategies():
+def register_direct_strategies() -> list[type[DirectStrategy]]:
     """The three machines."""
     return [WestonWatkins, BredensteinerBennett, CrammerSinger]

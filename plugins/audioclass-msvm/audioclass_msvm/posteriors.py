@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from audioclass.calibrators.examples import number
 from audioclass.calibrators.platt import Platt
 from audioclass.contracts import Fitted
+from audioclass.numerics import sigmoid
 from audioclass.strategies.coupling import couple_wu_lin_weng, pair_matrix
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
 
-WAYS = ("pairs", "temperature")
+FORMS = ("pairs", "temperature")
 
 
-def fit_posteriors(way: str, scores: np.ndarray, y: np.ndarray) -> Fitted:
+def fit_posteriors(form: str, scores: np.ndarray, y: np.ndarray) -> Fitted:
     """`slopes` and `offsets` of the pairs in order, or the `temperature`, from held-out scores (n, Q)."""
-    if way == "temperature":
+    if form == "temperature":
         return {"temperature": fit_temperature(scores, y)}
     first, second = np.triu_indices(scores.shape[1], 1)
     sides = (y[:, None] == first).astype(int) - (y[:, None] == second)
@@ -33,9 +35,9 @@ def fit_posteriors(way: str, scores: np.ndarray, y: np.ndarray) -> Fitted:
 def apply_posteriors(scores: np.ndarray, fitted: Fitted) -> np.ndarray:
     """Posteriors (n, Q) by what was fitted; the plain softmax where nothing was."""
     if "slopes" not in fitted:
-        return apply_temperature(scores, fitted.get("temperature", 1.0))
-    sigmoids = {"slope": np.array(fitted["slopes"]), "offset": np.array(fitted["offsets"])}
-    pairs = Platt().probabilities(pair_scores(scores), sigmoids)
+        return apply_temperature(scores, number(fitted, "temperature") if fitted else 1.0)
+    slopes, offsets = np.asarray(fitted["slopes"]), np.asarray(fitted["offsets"])
+    pairs = sigmoid(-(slopes * pair_scores(scores) + offsets))  # Platt's, of all pairs at once
     return couple_wu_lin_weng(pair_matrix(pairs, scores.shape[1]))
 
 
@@ -50,4 +52,4 @@ def _fit_together(scores: np.ndarray, y: np.ndarray) -> Fitted:
 def pair_scores(scores: np.ndarray) -> np.ndarray:
     """(n, Q(Q−1)/2): f_k − f_l for k < l in order."""
     first, second = np.triu_indices(scores.shape[1], 1)
-    return scores[:, first] - scores[:, second]
+    return np.asarray(scores[:, first] - scores[:, second])

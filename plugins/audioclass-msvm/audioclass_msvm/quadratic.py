@@ -58,7 +58,8 @@ class _Walk:
     def is_over(self, tolerance: float) -> bool:
         """Whether the residuals and the complementarity are small enough."""
         dual, primal = self._residuals()
-        return max(self._complementarity(), np.abs(dual).max(), np.abs(primal).max(initial=0)) <= tolerance * self.size
+        worst = max(self._complementarity(), np.abs(dual).max(), np.abs(primal).max(initial=0))
+        return bool(worst <= tolerance * self.size)
 
     def is_inside(self) -> bool:
         """Whether rounding leaves room to go on; where no x keeps all constraints it ends at the bounds."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
+from audioclass.contracts import Criterion
 from audioclass_msvm.bound import Bound, radius_margin_bound
 from audioclass_msvm.solver import Problem, solve
 
@@ -47,6 +48,6 @@ class MulticlassRadiusMargin:
 
 
 @hookimpl
-def register_criteria():
+def register_criteria() -> list[type[Criterion]]:
     """The bound."""
     return [MulticlassRadiusMargin]

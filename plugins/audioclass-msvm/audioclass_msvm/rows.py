@@ -21,8 +21,8 @@ class Boxes:
     @classmethod
     def of(cls, y: np.ndarray, n_labels: int, C: np.ndarray, total: float) -> Boxes:
         """Boxes of examples with label `y` and error factor `C` (n,), of which Σ_k α_ik may use `total`."""
-        own = np.eye(n_labels, dtype=bool)[y]
-        return cls(np.where(own, 0.0, -C[:, None]), np.where(own, (total * C)[:, None], 0.0))
+        of_label = np.eye(n_labels, dtype=bool)[y]
+        return cls(np.where(of_label, 0.0, -C[:, None]), np.where(of_label, (total * C)[:, None], 0.0))
 
     def of_rows(self, rows: np.ndarray) -> Boxes:
         """The boxes of these examples."""
@@ -34,7 +34,7 @@ class Boxes:
         A row is optimal where this is at most 0; it counts units of the margin.
         """
         rising = np.where(beta < self.upper, pulls, -np.inf).max(axis=1)
-        return rising - np.where(beta > self.lower, pulls, np.inf).min(axis=1)
+        return np.asarray(rising - np.where(beta > self.lower, pulls, np.inf).min(axis=1))
 
 
 def nearest_row(target: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -52,4 +52,4 @@ def nearest_row(target: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.
     t = places[before]
     if sums[before] > sums[after]:
         t += (places[after] - t) * sums[before] / (sums[before] - sums[after])
-    return np.minimum(np.maximum(target - t, lower), upper)
+    return np.asarray(np.minimum(np.maximum(target - t, lower), upper))

@@ -51,7 +51,7 @@ class Problem:
         rows = np.arange(len(self.y))
         margins = scores[rows, self.y][:, None] - scores
         margins[rows, self.y] = np.inf
-        return margins
+        return np.asarray(margins)
 
     def primal(self, norm: float, scores: np.ndarray) -> float:
         """The objective at scores of Σ‖w_k‖² = norm; without slacks, that of their multiple whose least margin is 1."""
@@ -103,18 +103,19 @@ def solve(problem: Problem, tolerance: float = 1e-3) -> Solution:
     A ValueError where slacks are not allowed and no margin separates the labels.
     """
     descent = Descent(problem.K, problem.y, problem.boxes(), _first_weight(problem) if problem.has_bias else 0.0)
-    visits, enough, best = max(VISITS[0], VISITS[1] * len(problem.y)), 0.1, None
-    while descent.n_visits < visits and enough > ROUNDING:
+    visits, enough = max(VISITS[0], VISITS[1] * len(problem.y)), 0.1
+    best: Solution | None = None
+    while best is None or (descent.n_visits < visits and enough > ROUNDING):
         # Where no margin exists, a walk would not end by itself.
         descent.walk(enough, min(visits, descent.n_visits + 20 * len(problem.y)) if problem.is_hard else visits)
         step = descent.move_bias() if problem.has_bias else 0.0
         if problem.is_hard:
             descent.lengthen()
-        found = _certified(problem, descent)
-        best = found if best is None or found.gap <= best.gap else best
+        current = _certified(problem, descent)
+        best = current if best is None or current.gap <= best.gap else best
         if best.gap <= tolerance:
             break
-        if problem.is_hard and 2 * found.dual * problem.spread() > LEAST_MARGIN**-2:
+        if problem.is_hard and 2 * current.dual * problem.spread() > LEAST_MARGIN**-2:
             raise ValueError("no margin separates the labels with this kernel; use a soft margin, or a smaller sigma")
         enough *= 0.3 if step <= enough else 1.0
     return best
@@ -122,7 +123,7 @@ def solve(problem: Problem, tolerance: float = 1e-3) -> Solution:
 
 def _first_weight(problem: Problem) -> float:
     """Sums as large as a share of all C move the bias by a unit of margin."""
-    return 1 / problem.C.sum() + problem.spread() / np.sqrt(len(problem.y))
+    return float(1 / problem.C.sum() + problem.spread() / np.sqrt(len(problem.y)))
 
 
 def _certified(problem: Problem, descent: Descent) -> Solution:

@@ -8,7 +8,7 @@ fingerprint changes with the file, and a recipe that was saved refuses another f
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from audioclass.parameters import parameters_of
 from audioclass_onnx.inputs import Frames, Layout, cut, find_bands
 from audioclass_onnx.network import Network, checksum_of, open_network
 
+T = TypeVar("T")
 WINDOWS_TOGETHER = 32
 READ = ("form", "sample_rate", "window", "output", "bands", "frame_length", "hop_length", "lowest", "scale")
 FRAME_SECONDS, HOP_SECONDS = 0.025, 0.010
@@ -44,11 +45,11 @@ class Onnx:
     sha256: str | None = parameter(None, help="checksum that the file must have (default: the one it has)")
 
     def __post_init__(self) -> None:
-        found = checksum_of(self.path)
-        if self.sha256 not in (None, found):
-            raise ModelError(f"{self.path}: checksum {found[:12]}…, must be {self.sha256[:12]}…: another file")
-        self._settle("sha256", found)
-        for name, text in self._said().items():
+        checksum = checksum_of(self.path)
+        if self.sha256 is not None and self.sha256 != checksum:
+            raise ModelError(f"{self.path}: checksum {checksum[:12]}…, must be {self.sha256[:12]}…: another file")
+        self._settle("sha256", checksum)
+        for name, text in self._stated().items():
             self._settle(name, text)
         self._settle_the_rest()
         self.columns()  # a network that does not run is refused now, not at the first recording
@@ -59,7 +60,7 @@ class Onnx:
 
     def embed(self, samples: np.ndarray, sample_rate: int) -> np.ndarray:
         """The vector of one window."""
-        return self.embed_many(np.asarray(samples)[None], sample_rate)[0]
+        return np.asarray(self.embed_many(np.asarray(samples)[None], sample_rate)[0])
 
     def embed_many(self, windows: np.ndarray, sample_rate: int) -> np.ndarray:
         """(n_windows, n_columns) of windows of the same length, several at a time where the network takes them."""
@@ -71,20 +72,20 @@ class Onnx:
         components = cut(windows, self._n_samples)
         n_windows, n_pieces, _ = components.shape
         vectors = self._run(components.reshape(n_windows * n_pieces, -1))
-        return vectors.reshape(n_windows, n_pieces, -1).mean(axis=1)
+        return np.asarray(vectors.reshape(n_windows, n_pieces, -1).mean(axis=1))
 
     # --- what the file says
 
     @property
     def _network(self) -> Network:
-        return open_network(self.path, self.sha256)
+        return open_network(self.path, settled(self.sha256))
 
     def _settle(self, name: str, value: Any) -> None:
         """Take a value for a parameter that was not given."""
         if getattr(self, name) is None and value is not None:
             object.__setattr__(self, name, value)
 
-    def _said(self) -> dict[str, Any]:
+    def _stated(self) -> dict[str, Any]:
         """Parameters that the metadata of the file give."""
         known = {stated.name: stated for stated in parameters_of(type(self))}
         metadata = self._network.metadata
@@ -109,7 +110,7 @@ class Onnx:
             self._settle("scale", "decibel")
         self._check_sizes()
         if self._layout.length is not None:
-            self._settle("window", self._n_samples / self.sample_rate)
+            self._settle("window", settled(self._n_samples) / self.sample_rate)
 
     def _check_sizes(self) -> None:
         """The input must be of a kind that we know, and of the sizes that were given."""
@@ -119,7 +120,7 @@ class Onnx:
             raise ModelError(f"{self.path}: input of shape {layout.shape} has no axis of {self.bands} bands")
         if layout.length is None or self.window is None:
             return
-        if self.form == "waveform" and round(self.window * self.sample_rate) != layout.length:
+        if self.form == "waveform" and round(self.window * settled(self.sample_rate)) != layout.length:
             raise ModelError(f"{self.path}: takes {layout.length} samples, window={self.window:g} s has others")
 
     @cached_property
@@ -127,14 +128,14 @@ class Onnx:
         shape = self._network.shape
         bands_first = self.form == "log_mel" and find_bands(shape, self.bands)[1]
         try:
-            return Layout(self.form, shape, bands_first)
+            return Layout(settled(self.form), shape, bands_first)
         except ValueError as error:
             raise ModelError(f"{self.path}: {error}") from error
 
     @cached_property
     def _frames(self) -> Frames:
-        framing = Framing(self.sample_rate, self.frame_length, self.hop_length)
-        return Frames(framing, self.bands, self.lowest, self.scale)
+        framing = Framing(settled(self.sample_rate), settled(self.frame_length), settled(self.hop_length))
+        return Frames(framing, settled(self.bands), settled(self.lowest), settled(self.scale))
 
     @cached_property
     def _n_samples(self) -> int | None:
@@ -142,14 +143,15 @@ class Onnx:
         length = self._layout.length
         if length is not None:
             return self._frames.n_samples(length) if self.form == "log_mel" else length
-        return None if self.window is None else max(1, round(self.window * self.sample_rate))
+        return None if self.window is None else max(1, round(self.window * settled(self.sample_rate)))
 
     # --- running it
 
     @cached_property
     def _n_columns(self) -> int:
         """As many values as silence has."""
-        return self._run(np.zeros((1, self._n_samples or self.sample_rate), np.float32)).shape[1]
+        silence = np.zeros((1, self._n_samples or settled(self.sample_rate)), np.float32)
+        return int(self._run(silence).shape[1])
 
     def _run(self, windows: np.ndarray) -> np.ndarray:
         """(n_windows, n_columns) of the network's own windows."""
@@ -159,14 +161,21 @@ class Onnx:
 
     def _vectors(self, windows: np.ndarray) -> np.ndarray:
         values = np.stack([self._frames.of(window) for window in windows]) if self.form == "log_mel" else windows
-        result = self._network.run(self._layout.arranged(values), self.output)
+        result = self._network.run(self._layout.arranged(values), settled(self.output))
         if not self._layout.has_batch:
             result = result[None]
         if result.ndim == 0 or len(result) != len(windows):
             raise ModelError(f"{self.path}: output of shape {result.shape} for {len(windows)} windows")
-        return result.reshape(len(windows), -1, result.shape[-1] if result.ndim > 1 else 1).mean(axis=1)
+        return np.asarray(result.reshape(len(windows), -1, result.shape[-1] if result.ndim > 1 else 1).mean(axis=1))
+
+
+def settled(value: T | None) -> T:
+    """A parameter that is given, by the user, the file or a default, once the embedding is made."""
+    if value is None:
+        raise TypeError("a parameter was read before it was settled")
+    return value
 
 
 @hookimpl
 def register_embeddings() -> list[type[Embedding]]:
-    return [Onnx]
+    return [Onnx]  # type: ignore[list-item]  # its sample_rate is a number once it is made

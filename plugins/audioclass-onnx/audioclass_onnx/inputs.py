@@ -23,11 +23,11 @@ class Frames:
 
     def of(self, samples: np.ndarray) -> np.ndarray:
         """(n_frames, bands) of whole frames; fewer samples than a frame are followed by silence."""
-        from audioclass.descriptors.spectra import Spectra
+        from audioclass.descriptors.spectra import CachedSpectra
 
         missing = self.framing.frame_length - len(samples)
         padded = np.pad(samples, (0, max(missing, 0)))
-        level = Spectra(padded, self.framing).log_mel(self.bands, self.lowest)
+        level = CachedSpectra(padded, self.framing).log_mel(self.bands, self.lowest)
         return level * NATURAL if self.scale == "natural" else level
 
     def n_samples(self, n_frames: int) -> int:

@@ -107,8 +107,8 @@ def _failures() -> tuple[type[Exception], ...]:
     """What onnxruntime raises: classes of its own that share no parent."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    own = [value for value in vars(state).values() if isinstance(value, type) and issubclass(value, Exception)]
-    return (*own, RuntimeError, ValueError, TypeError)
+    classes = [value for value in vars(state).values() if isinstance(value, type) and issubclass(value, Exception)]
+    return (*classes, RuntimeError, ValueError, TypeError)
 
 
 def _one_line(error: Exception) -> str:
