@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Jobs
-from audioclass.run import executor_for
+from audioclass.cli.options import WorkOptions, grouped
 
 
 @screen.with_examples(
@@ -20,8 +19,10 @@ from audioclass.run import executor_for
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
 )
+@grouped
 def classify(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
+    work: WorkOptions,
     model: Annotated[
         str, typer.Option("--model", "-m", help="A model file, or the name of a shipped one.")
     ] = "broadcast",
@@ -46,7 +47,6 @@ def classify(
         float,
         typer.Option("--threshold", min=0, max=1, help="Below it say the group above the label, or unknown."),
     ] = 0.0,
-    jobs: Jobs = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a batch that was stopped (with -o).")] = False,
     report: Annotated[
         Path | None,
@@ -78,7 +78,7 @@ def classify(
         smooth=smooth,
         min_duration=min_duration,
         threshold=threshold,
-        executor=executor_for(jobs),
+        executor=work.executor,
         resume=resume,
         report=report,
         follow=follow,

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Jobs, Json
-from audioclass.run import executor_for
+from audioclass.cli.options import Json, WorkOptions, grouped
 
 app = typer.Typer(
     name="corpus",
@@ -39,12 +38,13 @@ Folds = Annotated[int, typer.Option("--folds", min=2, help="How many folds.")]
 
 
 @app.command(epilog=screen.examples("audioclass corpus check recordings/", "audioclass corpus check a.csv --json"))
+@grouped
 def check(
     path: Place,
+    work: WorkOptions,
     folds: Folds = 5,
     reader: Reader = None,
     settings: Settings = None,
-    jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
     """Say what was found, what was ignored, and what is wrong.
@@ -54,18 +54,19 @@ def check(
     """
     from audioclass.cli.actions import curate_corpus
 
-    curate_corpus.check(path, folds=folds, reader=reader, settings=settings, executor=executor_for(jobs), json=json)
+    curate_corpus.check(path, folds=folds, reader=reader, settings=settings, executor=work.executor, json=json)
 
 
 @app.command(epilog=screen.examples("audioclass corpus stats recordings/", "audioclass corpus stats a.csv --json"))
-def stats(path: Place, reader: Reader = None, settings: Settings = None, jobs: Jobs = 1, json: Json = False) -> None:
+@grouped
+def stats(path: Place, work: WorkOptions, reader: Reader = None, settings: Settings = None, json: Json = False) -> None:
     """Count clips, recordings, groups, seconds and folds of each label.
 
     A recording that cannot be read is listed and counts no seconds; the exit code is then 1.
     """
     from audioclass.cli.actions import curate_corpus
 
-    curate_corpus.stats(path, reader=reader, settings=settings, executor=executor_for(jobs), json=json)
+    curate_corpus.stats(path, reader=reader, settings=settings, executor=work.executor, json=json)
 
 
 @app.command(

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Cache, Jobs, Json
-from audioclass.run import executor_for
+from audioclass.cli.options import Cache, Json, WorkOptions, grouped
 
 
 @screen.with_examples(
@@ -17,8 +16,10 @@ from audioclass.run import executor_for
     "audioclass extract recordings/ --recipe environment -o features.npz --jobs 0",
     "ffmpeg -i film.mkv -f wav - | audioclass extract - -o film.csv",
 )
+@grouped
 def extract(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
+    work: WorkOptions,
     recipe: Annotated[
         str, typer.Option("--recipe", help="Name of a recipe or path of a TOML file; see `audioclass recipes`.")
     ] = "broadcast",
@@ -26,7 +27,6 @@ def extract(
         Path | None,
         typer.Option("--output", "-o", help="Write the table here: .csv, .npz or .parquet; - for CSV here."),
     ] = None,
-    jobs: Jobs = 1,
     cache: Cache = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing, look nothing up.")] = False,
     json: Json = False,
@@ -39,7 +39,7 @@ def extract(
     from audioclass.cli.actions import extract_features
 
     extract_features.extract(
-        paths, recipe=recipe, output=output, executor=executor_for(jobs), cache=cache, no_cache=no_cache, json=json
+        paths, recipe=recipe, output=output, executor=work.executor, cache=cache, no_cache=no_cache, json=json
     )
 
 

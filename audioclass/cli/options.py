@@ -15,14 +15,13 @@ from typing import Annotated, Any, ClassVar, Self
 import typer
 
 from audioclass.errors import UsageError, unknown_name
-from audioclass.run import Run
+from audioclass.run import Executor, Run, executor_for
 from audioclass.training.config import OPTIONS, Option, TrainingConfig
 
 PROJECT_FILE = "audioclass.toml"
 SEED = "seed"
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=0, help="How many processes; 0 for one a core.")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", envvar="AUDIOCLASS_CACHE", help="Where results are kept.", show_default=False)
 ]
@@ -154,7 +153,19 @@ class StatedOptions:
 
 
 @dataclass(frozen=True)
-class CorpusOptions(OptionGroup):
+class WorkOptions(OptionGroup):
+    """Where the work is done."""
+
+    jobs: Annotated[int, typer.Option("--jobs", min=0, help="How many processes; 0 for one a core.")] = 1
+
+    @property
+    def executor(self) -> Executor:
+        """That many processes, or this one."""
+        return executor_for(self.jobs)
+
+
+@dataclass(frozen=True)
+class CorpusOptions(WorkOptions):
     """How a corpus is read, where the work on it is done and what is kept."""
 
     reader: Annotated[
@@ -165,7 +176,6 @@ class CorpusOptions(OptionGroup):
             show_default=False,
         ),
     ] = None
-    jobs: Jobs = 1
     cache: Cache = None
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from audioclass.cli.options import CorpusOptions
 from audioclass.engine.runs import make_run
-from audioclass.run import Progress, Run, executor_for
+from audioclass.run import Progress, Run
 
 
 def corpus_run(options: CorpusOptions, progress: Progress, seed: int = 0) -> Run:
     """A run where, and with the cache that, the options of the corpus say."""
-    return make_run(executor=executor_for(options.jobs), cache=options.cache, progress=progress, seed=seed)
+    return make_run(executor=options.executor, cache=options.cache, progress=progress, seed=seed)
