@@ -198,6 +198,8 @@ class Option:
         if self.kind == "taxonomy":
             return _taxonomy(value)
         if self.field == "kernels":
+            if not _several(value):
+                raise UsageError("kernel=[] must name at least one kernel")
             return tuple(run.component("kernel", _named(kernel, self.default)) for kernel in _several(value))
         if value is None or (self.kind == "criterion" and value == FIXED):
             return None
