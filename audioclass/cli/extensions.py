@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import tomllib
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -19,9 +21,9 @@ from audioclass.hookspecs import PROJECT
 
 if TYPE_CHECKING:
     from audioclass.plugins.manager import PluginManager
-    from audioclass.plugins.manifests import Entry
 
 TRACE = "AUDIOCLASS_TRACE"
+MANIFEST = "audioclass-plugin.toml"  # as in plugins.manifests, whose import this look does without
 COMPLETION = ("install_completion", "show_completion")  # options that a whole program has, once
 
 
@@ -38,8 +40,8 @@ class LazyGroup(TyperGroup):
             return self.commands[cmd_name]
         if cmd_name in COMMANDS:
             return TyperCommand(cmd_name, help=COMMANDS[cmd_name][2])
-        entry = _plugin_commands(ctx).get(cmd_name)
-        return None if entry is None else TyperCommand(cmd_name, help=entry.summary)
+        summary = _plugin_commands(ctx).get(cmd_name)
+        return None if summary is None else TyperCommand(cmd_name, help=summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is to be run, imported now."""
@@ -47,7 +49,7 @@ class LazyGroup(TyperGroup):
         if name in COMMANDS:
             self.commands.setdefault(name, load_command(name))
         elif name in _plugin_commands(ctx):
-            self.commands[name] = _plugin_command(name, _plugin_commands(ctx)[name])
+            self.commands[name] = _plugin_command(name)
         elif not name.startswith("-"):
             nearest = get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
@@ -55,19 +57,23 @@ class LazyGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def _plugin_command(name: str, entry: Entry) -> Any:
-    command = typer.main.get_command(_manager().make(entry.kind, entry.name).app())
+def _plugin_command(name: str) -> Any:
+    """The command of a plugin, which is imported now."""
+    app = _manager().make("command", name.replace("-", "_")).app()
+    command = typer.main.get_command(app)
     command.name = name
     command.params = [param for param in command.params if param.name not in COMPLETION]
     return command
 
 
-def _plugin_commands(ctx: Any) -> dict[str, Entry]:
-    """The commands of plugins by the name under which they are typed, looked up once for a command line."""
+def _plugin_commands(ctx: Any) -> dict[str, str]:
+    """The commands of plugins, as they are typed, with their summaries; looked up once for a command line."""
     if "commands" not in ctx.meta:
-        entries = _manager().entries("command") if ctx.meta.get("modules") or _anything_installed() else []
-        ctx.meta["commands"] = {entry.name.replace("_", "-"): entry for entry in entries}
-    commands: dict[str, Entry] = ctx.meta["commands"]
+        listed = None if ctx.meta.get("modules") else _listed_commands()
+        if listed is None:
+            listed = {entry.name: entry.summary for entry in _manager().entries("command")}
+        ctx.meta["commands"] = {name.replace("_", "-"): summary for name, summary in listed.items()}
+    commands: dict[str, str] = ctx.meta["commands"]
     return commands
 
 
@@ -77,22 +83,52 @@ def _manager() -> PluginManager:
     return plugin_manager()
 
 
-def _anything_installed() -> bool:
-    """Whether any distribution has an entry point of ours: a look that costs less than making a manager."""
+def _listed_commands() -> dict[str, str] | None:
+    """Names and summaries from the manifests of what is installed: a look that costs less than making a manager.
+
+    None where manifests alone do not tell: a plugin has none that can be read, or the environment restricts plugins.
+    """
+    if any(name.startswith("AUDIOCLASS_") for name in os.environ):
+        return None
+    listed: dict[str, str] = {}
+    for information in _our_distributions():
+        manifest = _manifest_of(information)
+        if manifest is None:
+            return None
+        if b"command" in manifest:
+            try:
+                entries = tomllib.loads(manifest.decode())["entries"]
+                listed |= {entry["name"]: entry["summary"] for entry in entries if entry["kind"] == "command"}
+            except (ValueError, KeyError, TypeError):
+                return None
+    return {name: summary for name, summary in listed.items() if name.replace("_", "-") not in COMMANDS}
+
+
+def _our_distributions() -> Iterator[Path]:
+    """The folders of metadata of distributions that have an entry point of ours."""
     header = f"[{PROJECT}]".encode()
     for folder in map(Path, sys.path):
         with contextlib.suppress(OSError):
             for item in folder.iterdir():
-                if item.suffix in (".dist-info", ".egg-info") and _holds(item / "entry_points.txt", header):
-                    return True
-    return False
+                is_information = item.suffix in (".dist-info", ".egg-info")
+                if is_information and header in _content(item / "entry_points.txt"):
+                    yield item
 
 
-def _holds(path: Path, text: bytes) -> bool:
+def _manifest_of(information: Path) -> bytes | None:
+    """The manifest that the record of a distribution names; None where there is none."""
+    for line in _content(information / "RECORD").decode(errors="replace").splitlines():
+        path = line.partition(",")[0]
+        if path.endswith(MANIFEST):
+            return _content(information.parent / path) or None
+    return None
+
+
+def _content(path: Path) -> bytes:
     try:
-        return text in path.read_bytes()
+        return path.read_bytes()
     except OSError:
-        return False
+        return b""
 
 
 # --- options of every command

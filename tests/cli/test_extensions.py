@@ -5,10 +5,11 @@ import sys
 
 import pytest
 
-from audioclass.cli import run
+from audioclass.cli import extensions, run
 from audioclass.cli.commands import COMMANDS, load_command
 from audioclass.hookspecs import OUR_COMMANDS
 from audioclass.plugins.manager import plugin_manager
+from audioclass.plugins.manifests import MANIFEST
 
 MODULE = "audioclass.plugins.templates.command"
 KERNEL = "audioclass.plugins.templates.kernel"
@@ -94,3 +95,52 @@ def test_a_command_is_listed_without_being_imported_and_quarantined_when_it_fail
     ran = installed("ail")
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr == "command 'ail' of ailing 1.0 does not load: RuntimeError: boom\n"
+
+
+def install(folder, name, manifest, monkeypatch):
+    """Put the metadata of a distribution with a command into a folder of the path."""
+    information = folder / f"audioclass_{name}-1.0.dist-info"
+    information.mkdir()
+    (information / "entry_points.txt").write_text(f"[audioclass]\n{name} = audioclass_{name}\n")
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: audioclass-{name}\nVersion: 1.0\n")
+    if manifest is not None:
+        (information / "audioclass-plugin.toml").write_text(manifest)
+        (information / "RECORD").write_text(f"{information.name}/audioclass-plugin.toml,,\n")
+    monkeypatch.syspath_prepend(str(folder))
+    for variable in ("AUDIOCLASS_PLUGINS", "AUDIOCLASS_STRICT", "AUDIOCLASS_TRACE", "AUDIOCLASS_CACHE"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+ENTRY = """schema = 2
+api = 1
+[[entries]]
+kind = "command"
+name = "{name}"
+summary = "Count what there is."
+module = "audioclass_{name}"
+"""
+
+
+def test_commands_are_listed_from_manifests_without_a_manager(tmp_path, monkeypatch):
+    install(tmp_path, "tally_up", ENTRY.format(name="tally_up"), monkeypatch)
+    assert extensions._listed_commands()["tally_up"] == "Count what there is."
+
+
+def test_a_name_of_ours_is_not_listed_twice(tmp_path, monkeypatch):
+    install(tmp_path, "tally", ENTRY.format(name="classify"), monkeypatch)
+    assert "classify" not in (extensions._listed_commands() or {})
+
+
+@pytest.mark.parametrize("manifest", [None, '"command"', '[[entries]]\nkind = "command"\n'])
+def test_where_a_manifest_does_not_tell_the_manager_is_asked(tmp_path, monkeypatch, manifest):
+    install(tmp_path, "tally", manifest, monkeypatch)
+    assert extensions._listed_commands() is None
+
+
+def test_a_restriction_of_plugins_is_left_to_the_manager(monkeypatch):
+    monkeypatch.setenv("AUDIOCLASS_PLUGINS", "")
+    assert extensions._listed_commands() is None
+
+
+def test_the_manifest_has_one_name():
+    assert extensions.MANIFEST == MANIFEST
