@@ -1,14 +1,18 @@
-"""How long `audioclass --help` and `audioclass plugins` take beside importing what any Typer program imports.
+"""How long `audioclass --help`, `audioclass plugins` and `audioclass classify` of the demo take.
 
-Keys: help_over_baseline, plugins_over_baseline.
+All beside importing what any Typer program imports; the demo, a minute of audio, also beside importing what any
+program that decodes and transforms audio imports.
+Keys: help_over_baseline, plugins_over_baseline, classify_over_baseline, classify_over_numpy.
 """
 
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import bench
 
+DEMO = Path(__file__).parents[1] / "corpora" / "demo" / "demo.flac"
 HEAVY = ("numpy", "scipy", "sklearn", "librosa")
 
 
@@ -29,6 +33,8 @@ def main() -> None:
         "baseline": ("-c", "import typer, rich"),
         "help": ("-m", "audioclass", "--help"),
         "plugins": ("-m", "audioclass", "plugins"),
+        "classify": ("-m", "audioclass", "classify", str(DEMO)),
+        "numpy": ("-c", "import typer, rich, numpy, scipy.fft, soundfile, soxr"),
     }
     bench.note("starting Python again and again")
     seconds = bench.interleaved(
@@ -38,6 +44,8 @@ def main() -> None:
     results = {
         "help_over_baseline": ratios["help"],
         "plugins_over_baseline": ratios["plugins"],
+        "classify_over_baseline": ratios["classify"],
+        "classify_over_numpy": bench.median_ratio(seconds["classify"], seconds["numpy"]),
         "help_heavy_imports": heavy_imports(*works["help"]),
         "plugins_heavy_imports": heavy_imports(*works["plugins"]),
     }

@@ -31,7 +31,7 @@ def test_startup_prints_its_keys():
 def test_startup_prints_a_table():
     lines = benchmark("startup", "--quick").splitlines()
     assert lines[0].startswith("command")
-    assert [line.split()[0] for line in lines[1:]] == ["baseline", "help", "plugins"]
+    assert [line.split()[0] for line in lines[1:]] == ["baseline", "help", "plugins", "classify", "numpy"]
 
 
 @pytest.mark.parametrize("name", NEED_DATA)

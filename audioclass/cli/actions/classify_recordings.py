@@ -15,7 +15,7 @@ from audioclass.cli.listing import InOrder, finish, print_head, print_lines, sho
 from audioclass.contracts import LabelFormat
 from audioclass.engine.batches import Ledger, Outcome, classify_many, joined
 from audioclass.engine.models import loaded
-from audioclass.engine.pages import classify_to_page
+from audioclass.engine.recording_pages import classify_to_page
 from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.errors import UsageError

@@ -12,8 +12,8 @@ from audioclass.cli.figures import show_evaluation
 from audioclass.cli.options import CorpusOptions, EvaluationOptions
 from audioclass.engine import evaluating
 from audioclass.engine.evaluating import Evaluated
+from audioclass.engine.evaluation_pages import write_evaluation_page
 from audioclass.engine.models import load_model
-from audioclass.engine.pages import write_evaluation_page
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.run import Progress
