@@ -11,6 +11,8 @@ from rich.table import Table
 
 from audioclass.run import Progress
 
+MOST_BARS = 2
+
 
 def print_coloured(line: str, colour: str) -> None:
     """A line on standard error."""
@@ -29,7 +31,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 @contextlib.contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Bars for the stages of a long work, on standard error; a stage that is done makes room."""
+    """Bars for the stages of a long work, on standard error; a stage that is done makes room.
+
+    Two are drawn, such as the recordings and the one at hand: some stages never say that they are done, as a recording
+    of unknown length, and their bars must not pile up.
+    """
     columns = (
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
@@ -42,10 +48,12 @@ def progress_bars() -> Iterator[Progress]:
 
         def tell(stage: str, done: float, total: float | None) -> None:
             amount = f"{done:.0f}" if total is None else f"{done:.0f} of {total:.0f}"
-            if stage not in tasks:
-                tasks[stage] = drawn.add_task(stage, total=total, amount=amount)
+            known = tasks.pop(stage, None)  # put back at the end: the first is the one that was told of longest ago
+            tasks[stage] = drawn.add_task(stage, total=total, amount=amount) if known is None else known
             drawn.update(tasks[stage], completed=done, total=total, amount=amount)
             if total is not None and done >= total:
                 drawn.remove_task(tasks.pop(stage))
+            elif len(tasks) > MOST_BARS:
+                drawn.remove_task(tasks.pop(next(iter(tasks))))
 
         yield tell

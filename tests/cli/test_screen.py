@@ -48,6 +48,21 @@ def test_a_name_is_no_markup_and_a_length_that_nobody_knows_is_no_harm(become_te
     assert "1 of 3" in drawn or "12" in drawn
 
 
+def test_bars_of_stages_that_never_end_do_not_pile_up(become_terminal):
+    terminal = become_terminal()
+    with screen.progress() as progress:
+        for number in range(20):
+            progress(f"take-{number}.wav", 3.0, None)
+            progress("recordings", number, 20)
+        drawn = len(terminal.getvalue())
+        progress("last.wav", 1.0, None)
+    frame = terminal.getvalue()[drawn:]
+    assert "last.wav" in frame
+    assert "recordings" in frame
+    assert "take-0.wav" not in frame
+    assert "take-18.wav" not in frame
+
+
 def test_progress_is_silent_away_from_a_terminal(capsys):
     with screen.progress() as progress:
         progress("folds", 1, 2)
