@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import tomllib
@@ -107,12 +106,17 @@ def _listed_commands() -> dict[str, str] | None:
 def _our_distributions() -> Iterator[Path]:
     """The folders of metadata of distributions that have an entry point of ours."""
     header = f"[{PROJECT}]".encode()
-    for folder in map(Path, sys.path):
-        with contextlib.suppress(OSError):
-            for item in folder.iterdir():
-                is_information = item.suffix in (".dist-info", ".egg-info")
-                if is_information and header in _content(item / "entry_points.txt"):
-                    yield item
+    for item in (item for folder in map(Path, sys.path) for item in _items(folder)):
+        is_information = item.suffix in (".dist-info", ".egg-info")
+        if is_information and header in _content(item / "entry_points.txt"):
+            yield item
+
+
+def _items(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:  # a zip, or a folder that is not there
+        return []
 
 
 def _manifest_of(information: Path) -> bytes | None:
@@ -140,8 +144,18 @@ def _register(context: typer.Context, modules: list[str] | None) -> list[str] | 
         manager = _manager()
         if module not in {entry.module for entry in manager.entries()}:
             context.call_on_close(partial(manager.unregister, manager.register(module)))
+            _hand_down(context, module)
         context.meta["modules"] = True
     return modules
+
+
+def _hand_down(context: typer.Context, module: str) -> None:
+    """Have the processes that this command starts take in the module too."""
+    from audioclass.plugins.manager import MODULES
+
+    handed = os.environ.pop(MODULES, "").split(os.pathsep)
+    os.environ[MODULES] = os.pathsep.join(filter(None, [*handed, module]))
+    context.call_on_close(partial(os.environ.pop, MODULES, None))
 
 
 def _trace(context: typer.Context, wanted: bool) -> bool:

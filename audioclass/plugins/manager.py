@@ -38,6 +38,7 @@ from audioclass.plugins.sources import (
 
 RESTRICT = "AUDIOCLASS_PLUGINS"
 STRICT = "AUDIOCLASS_STRICT"
+MODULES = "AUDIOCLASS_MODULES"  # modules given with `-p`, for the processes that a command starts
 TRACE = "AUDIOCLASS_TRACE"
 
 
@@ -111,6 +112,8 @@ def shared_manager(restriction: str | None) -> PluginManager:
     """The manager of the process, for the distributions that the environment names."""
     manager = PluginManager([builtin_source()], _is_on(TRACE))
     manager.admit_installed(None if restriction is None else _names(restriction))
+    for module in filter(None, os.environ.get(MODULES, "").split(os.pathsep)):
+        manager.register(module)
     return manager
 
 

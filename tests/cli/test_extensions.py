@@ -144,3 +144,41 @@ def test_a_restriction_of_plugins_is_left_to_the_manager(monkeypatch):
 
 def test_the_manifest_has_one_name():
     assert extensions.MANIFEST == MANIFEST
+
+
+def test_a_module_that_is_not_installed_reaches_the_processes_of_a_command(small, tmp_path):
+    module = tmp_path / "fading.py"
+    module.write_text(
+        "from audioclass import component, hookimpl, parameter\n"
+        "@component\n"
+        "class Fading:\n"
+        "    '''A kernel.'''\n"
+        "    name = 'fading'\n"
+        "    statistic = 'squared_distance'\n"
+        "    sigma: float = parameter(1.0, above=0.0)\n"
+        "    def of(self, S):\n"
+        "        return 1 / (1 + S / self.sigma**2)\n"
+        "@hookimpl\n"
+        "def register_kernels():\n"
+        "    return [Fading]\n"
+    )
+
+    def audioclass(*arguments):
+        command = [sys.executable, "-m", "audioclass", "-p", module, *arguments, "--jobs", "2"]
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=tmp_path)
+
+    options = (
+        "--recipe",
+        small / "small.toml",
+        "--criterion",
+        "fixed",
+        "--kernel",
+        "fading",
+        "--cache",
+        small / "cache",
+    )
+    trained = audioclass("train", small / "corpus", *options, "-o", "m.audioclass")
+    assert trained.returncode == 0, trained.stderr
+    classified = audioclass("classify", small / "corpus", "--model", "m.audioclass", "-o", "all.csv")
+    assert classified.returncode == 0, classified.stderr
+    assert classified.stderr.splitlines()[-1].startswith("18 of 18 recordings")
