@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import typer
 
+from audioclass.cli import screen
 from audioclass.errors import UsageError, unknown_name
 from audioclass.run import Executor, Run, executor_for
 from audioclass.training.config import OPTIONS, Option, TrainingConfig
@@ -97,10 +98,11 @@ class TrainingOptions(OptionGroup):
 
     def beside(self, corpus: Path) -> StatedOptions:
         """What was stated in the project file beside a corpus, in the file of `--config`, and here; the last wins."""
-        stated = StatedOptions()
-        for file in filter(None, [find_project_file(corpus), self.config]):
-            table = read_config(file)
-            stated = stated.updated(table, str(file))
+        stated, project = StatedOptions(), find_project_file(corpus)
+        if project is not None:  # nobody typed its name: what it changes must not surprise
+            screen.note(f"{project}: options of the project")
+        for file in filter(None, [project, self.config]):
+            stated = stated.updated(read_config(file), str(file))
         return stated.updated(self.values)
 
     def refuse(self, why: str, *, but: Collection[str] = ()) -> None:

@@ -79,13 +79,14 @@ def test_components_of_a_file_are_tables(train, tmp_path):
 
 
 @pytest.mark.parametrize("place", ["corpus/audioclass.toml", "audioclass.toml"])
-def test_a_project_file_beside_the_corpus_counts_unless_something_else_is_stated(train, tmp_path, place):
+def test_a_project_file_beside_the_corpus_counts_unless_something_else_is_stated(train, tmp_path, capsys, place):
     corpus = write_corpus(tmp_path / "corpus", 4)
     (tmp_path / place).write_text('normalisation = "standard"\nfolds = 3\nseed = 7\n')
     (tmp_path / "mine.toml").write_text("folds = 4\n")
     assert train("--config", "mine.toml", "--seed", 8, "-o", "m.audioclass", corpus=corpus) == 0
     choices = load_model(tmp_path / "m.audioclass").about["choices"]
     assert (choices["normalisation"], choices["folds"], choices["seed"]) == ("standard", 4, 8)
+    assert capsys.readouterr().err.startswith(f"{tmp_path / place}: options of the project\n")
 
 
 def test_a_wrong_project_file_is_named(train, tmp_path, capsys):
