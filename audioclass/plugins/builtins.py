@@ -46,6 +46,7 @@ def _manifest_of_files(root: Path, cache: Path) -> str:
     manifest = make_builtin_manifest(root)
     with contextlib.suppress(OSError):  # a checkout that cannot be written is read again each time
         cache.mkdir(exist_ok=True)
+        # By hand: the atomic write of `storage` brings numpy along, which a list of components does without.
         draft = cached.with_name(f"{cached.name}.{os.getpid()}")
         draft.write_text(f"{state}\n{manifest}", encoding="utf-8")
         draft.replace(cached)
