@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
 Wants = Literal["gram", "entries", "features"]
+Dependence = Literal["C", "folds", "groups"]
 
 
 class Named(Protocol):
@@ -387,6 +388,10 @@ class Criterion(Named, Protocol):
     @property
     def better(self) -> Literal["lower", "higher"]:
         """Which values are preferred."""
+
+    @property
+    def depends_on(self) -> frozenset[Dependence]:
+        """What of a problem its value depends on besides K, y and weights; searches move C only where it is named."""
 
     def value(self, problem: SelectionProblem) -> float:
         """The number; NaN where the problem cannot be evaluated."""

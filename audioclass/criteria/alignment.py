@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.adjusted import added_diagonal, one_hot
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
@@ -26,6 +26,11 @@ class _Alignment:
     is_adjusted: ClassVar[bool] = False
     is_weighted: ClassVar[bool] = False
     is_centred: ClassVar[bool] = False
+
+    @property
+    def depends_on(self) -> frozenset[Dependence]:
+        """On C where it is adjusted."""
+        return frozenset({"C"}) if self.is_adjusted else frozenset()
 
     def value(self, problem: SelectionProblem) -> float:
         """In [0, 1] for a positive semi-definite K; 0 where K is 0."""

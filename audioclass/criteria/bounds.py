@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.radius import delta
 from audioclass.hookspecs import hookimpl
@@ -19,6 +19,7 @@ class SupportVectors:
 
     name: ClassVar[str] = "support_vectors"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
     def value(self, problem: SelectionProblem) -> float:
         """In [0, 1]; 0 where the machine is constant."""
@@ -31,6 +32,7 @@ class XiAlpha:
 
     name: ClassVar[str] = "xi_alpha"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
     radius: str = parameter(
         "delta", choices=("delta", "ball"), help="R_Δ², or 2R² of the smallest ball, which is wider"
     )

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
@@ -18,6 +18,7 @@ class ValidationError:
 
     name: ClassVar[str] = "validation_error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C", "folds"})
 
     def value(self, problem: SelectionProblem) -> float:
         """NaN where the others hold one side alone."""
@@ -30,6 +31,7 @@ class KFoldError:
 
     name: ClassVar[str] = "k_fold_error"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C", "folds"})
 
     def value(self, problem: SelectionProblem) -> float:
         """Folds whose complement holds one side alone are passed over; NaN where all are."""
@@ -44,6 +46,7 @@ class ExactLeaveOneOut:
 
     name: ClassVar[str] = "exact_leave_one_out"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
     def value(self, problem: SelectionProblem) -> float:
         """Equal to training n times; only support vectors that could be lost are trained without."""

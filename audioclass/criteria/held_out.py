@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.least_squares import HeldOut
 from audioclass.criteria.logistic import best_log_loss, smoothed_targets
 from audioclass.criteria.problem import SelectionProblem
@@ -21,12 +21,16 @@ from audioclass.parameters import component
 class _OneOut:
     """Each example by itself is held out."""
 
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
+
     def _machines(self, problem: SelectionProblem) -> HeldOut:
         return problem.held_out_examples
 
 
 class _GroupOut:
     """Whole groups are held out."""
+
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C", "groups"})
 
     def _machines(self, problem: SelectionProblem) -> HeldOut:
         return problem.held_out_groups

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.adjusted import added_diagonal
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
@@ -25,6 +25,11 @@ class _ParzenSeparability:
     is_adjusted: ClassVar[bool] = False
     dimension: int
     leave_one_out: bool
+
+    @property
+    def depends_on(self) -> frozenset[Dependence]:
+        """On C where it is adjusted: only the diagonal, which leaving each example out drops, has a part of C."""
+        return frozenset({"C"}) if self.is_adjusted and not self.leave_one_out else frozenset()
 
     def value(self, problem: SelectionProblem) -> float:
         """The mean over sides of own less other density, times two."""

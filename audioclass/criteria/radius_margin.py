@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
@@ -23,6 +23,7 @@ class RadiusMargin:
 
     name: ClassVar[str] = "radius_margin"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
     def value(self, problem: SelectionProblem) -> float:
         """R²‖w‖²/n."""

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.adjusted import added_diagonal, one_hot
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
@@ -25,6 +25,11 @@ class _Separability:
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     is_adjusted: ClassVar[bool] = False
     epsilon: float = 0.0
+
+    @property
+    def depends_on(self) -> frozenset[Dependence]:
+        """On C where it is adjusted."""
+        return frozenset({"C"}) if self.is_adjusted else frozenset()
 
     def value(self, problem: SelectionProblem) -> float:
         """At least 0; infinite where examples of a label coincide and labels do not."""

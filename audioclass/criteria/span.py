@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.spans import span_scores
 from audioclass.hookspecs import hookimpl
@@ -19,6 +19,7 @@ class Span:
 
     name: ClassVar[str] = "span"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
     def value(self, problem: SelectionProblem) -> float:
         """#{α S² > y f} / n."""
@@ -32,6 +33,7 @@ class SmoothedSpan:
 
     name: ClassVar[str] = "smoothed_span"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
     eta: float = parameter(0.1, above=0.0, scale="log", search=(1e-3, 10.0), help="what combinations pay for λ²/α")
     steepness: float = parameter(5.0, above=0.0, scale="log", search=(1.0, 50.0), help="of the sigmoid")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from audioclass.contracts import HasGradient
+from audioclass.contracts import Dependence, HasGradient
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
@@ -88,6 +88,30 @@ def gradient_agrees_with_differences(criterion: Any) -> None:
         )
 
 
+def depends_on_what_it_states(criterion: Any) -> None:
+    """Of C, folds and groups, its value changes with those that `depends_on` names and with no other."""
+    stated = criterion.depends_on
+    require(isinstance(stated, frozenset), f"depends_on is {stated!r}, must be a frozenset")
+    require(stated <= set(get_args(Dependence)), f"depends_on names {sorted(stated)}, may name {get_args(Dependence)}")
+    for name in get_args(Dependence):
+        rows = [[criterion.value(problem) for problem in problems] for problems in _varied(name)]
+        changes = any(not np.allclose(row, row[0], rtol=1e-9, atol=1e-12, equal_nan=True) for row in rows)
+        does = "changes" if changes else "does not change"
+        require(changes == (name in stated), f"the value {does} with {name}, depends_on names {sorted(stated)}")
+
+
+def _varied(name: Dependence) -> list[list[SelectionProblem]]:
+    """Problems, under a few kernels, that differ in C, in their folds or in their groups alone."""
+    cases = [_case(sigma, spread=spread) for sigma in (0.3, 1.0, 3.0) for spread in (1.0, 2.0)]
+    indices = np.arange(len(cases[0].y))
+    values: dict[Dependence, list[Any]] = {
+        "C": [1e-2, 1.0, 1e2],
+        "folds": [indices // 2 % folds for folds in (4, 3, 2)],
+        "groups": [indices // size for size in (2, 6, 12)],
+    }
+    return [[dataclasses.replace(case, **{name: value}) for value in values[name]] for case in cases]
+
+
 def case_is_left_alone(criterion: Any) -> None:
     """It does not change the problem, and gives the same twice."""
     problem = _case()
@@ -102,5 +126,6 @@ CHECKS: tuple[Check, ...] = (
     sides_are_alike,
     truth_is_better_than_chance,
     gradient_agrees_with_differences,
+    depends_on_what_it_states,
     case_is_left_alone,
 )

@@ -101,10 +101,6 @@ class CriterionObjective:
         by_C = slopes.pop(C_AXIS)
         return {name: slope + by_C * self._c_slope(point, name) for name, slope in slopes.items()}
 
-    def follow_joachims(self) -> None:
-        """From now on C is Joachims' value for each kernel."""
-        self._c_rule, self._last = "joachims", None
-
     def shown(self, value: float) -> float:
         """A value as the criterion states it."""
         return self._sign * value
@@ -156,7 +152,7 @@ class CriterionObjective:
     def _c_slope(self, point: Point, name: str) -> float:
         """∂C/∂θ of Joachims' C, by a central difference."""
         step = NUDGE * max(abs(point[name]), NUDGE)
-        up, down = (self._c_of(_with(self.kernel, {**point, name: point[name] + move})) for move in (step, -step))
+        up, down = (self.at({**point, name: point[name] + move})[1] for move in (step, -step))
         return (up - down) / (2 * step)
 
 

@@ -14,6 +14,7 @@ from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.gaussian_scaled import ScaledGaussian
 from audioclass.kernels.statistics import pairwise, squared_distance
 from audioclass.problems import Axis, Point
+from audioclass.training.config import ErrorFactorRule
 from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample
 
 HEAVIEST = 30.0  # weight of a group over that of the others, and the other way round
@@ -36,6 +37,7 @@ class GroupWeightObjective(CriterionObjective):
         criterion: Criterion,
         *,
         C: float,
+        c_rule: ErrorFactorRule = "fixed",
         feature_groups: Sequence[str],
     ) -> None:
         if len(feature_groups) != sample.X.shape[1]:
@@ -44,7 +46,7 @@ class GroupWeightObjective(CriterionObjective):
         self._names, self._codes = np.unique(feature_groups, return_inverse=True)
         parts = [sample.X[:, self._codes == code] for code in range(len(self._names))]
         self._distances = np.stack([pairwise(squared_distance, part) for part in parts])
-        super().__init__(sample, kernel, criterion, C=C, S=self._distances[0], climbs=True)
+        super().__init__(sample, kernel, criterion, C=C, c_rule=c_rule, S=self._distances[0], climbs=True)
 
     def axes(self, only: Sequence[str] | None = None) -> list[Axis]:
         """A weight for each group, all from 1 on."""
@@ -53,7 +55,8 @@ class GroupWeightObjective(CriterionObjective):
     def at(self, point: Point) -> tuple[Kernel, float]:
         """The kernel with the factors of the weights, and C."""
         factors = np.sqrt(self._weights(point))[self._codes]
-        return ScaledGaussian(self._sigma, tuple(factors.tolist())), point.get(C_AXIS, self.C)
+        kernel = ScaledGaussian(self._sigma, tuple(factors.tolist()))
+        return kernel, point[C_AXIS] if C_AXIS in point else self._c_of(kernel)
 
     def _matrices(self, point: Point, kernel: Kernel) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
         scale = 1 / (2 * self._sigma**2)

@@ -12,12 +12,12 @@ import numpy as np
 from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search
 from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise, statistic_of
 from audioclass.numerics import one_thread
-from audioclass.problems import Dichotomy, Found, Trial
+from audioclass.problems import Axis, Dichotomy, Found, Trial
 from audioclass.run import Run
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
 from audioclass.storage import Store
-from audioclass.training.config import TrainingConfig
+from audioclass.training.config import ErrorFactorRule, TrainingConfig
 from audioclass.training.examples import Examples, digest_of, spread_rows
 from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample, axis_of
 from audioclass.training.parallel import map_on_one_thread
@@ -41,7 +41,7 @@ def select(
 
     The kernels compete, each from the parameters it has; one that cannot be evaluated is noted and passed over. Where
     none can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each
-    kernel, or fixed; a criterion that does not depend on C gets Joachims' value in the place of a search.
+    kernel, or fixed; a criterion that states no dependence on C gets Joachims' value in the place of a search.
     Dichotomies over the same rows share one choice where the configuration says so, and then one factorisation trains
     them all. `importance` (n, n_dichotomies) leaves out the examples where it is 0.
 
@@ -193,7 +193,7 @@ class _Competition:
                 kernel,
                 self.criterion,
                 C=self.config.C,
-                c_rule=self.config.c_rule,
+                c_rule=self._c_rule,
                 S=self.shared.among(statistic_of(kernel), subsample.rows),
                 climbs=self.search.needs_gradient,
             )
@@ -214,16 +214,21 @@ class _Competition:
         """The best parameters and C of one kernel; a ValueError where nothing can be evaluated."""
         if objective.climbs and not isinstance(self.criterion, HasGradient):
             raise ValueError(f"{self.criterion.name} has no derivatives, which search {self.search.name} needs")
-        axes, note = objective.axes(_climbable(objective.kernel) if objective.climbs else None), ""
-        if self.config.c_rule == "searched":
-            if _depends_on_c(objective, self.config.c_range):
-                axes.append(axis_of(C_AXIS, self.config.c_range, "log", objective.C))
-            else:
-                objective.follow_joachims()
-                note = f"{self.criterion.name} does not depend on C, Joachims' value is taken"
+        axes = objective.axes(_climbable(objective.kernel) if objective.climbs else None) + self._c_axes(objective.C)
+        is_blind = self._c_rule != self.config.c_rule
+        note = f"{self.criterion.name} does not depend on C, Joachims' value is taken" if is_blind else ""
         result = self.search.search(axes, objective.objective, self._rng()) if axes else _as_it_is(objective)
         kernel, C = objective.at(result.point)
         return Selected(kernel, C, _trace(objective, result), note, objective.shown(result.value))
+
+    @property
+    def _c_rule(self) -> ErrorFactorRule:
+        """As configured, but nothing is searched where the criterion cannot tell one C from another."""
+        rule = self.config.c_rule
+        return "joachims" if rule == "searched" and "C" not in self.criterion.depends_on else rule
+
+    def _c_axes(self, start: float) -> list[Axis]:
+        return [axis_of(C_AXIS, self.config.c_range, "log", start)] if self._c_rule == "searched" else []
 
     def _weighed(self, sample: SelectionSample, chosen: Selected) -> Selected:
         """The choice with weights for the groups of features, where that is asked for and better."""
@@ -233,10 +238,10 @@ class _Competition:
         if not isinstance(self.criterion, HasGradient):
             note = f"{self.criterion.name} has no derivatives to weigh groups by"
             return replace(chosen, note="; ".join(filter(None, [chosen.note, note])))
-        objective = GroupWeightObjective(sample, kernel, self.criterion, C=chosen.C, feature_groups=self.feature_groups)
-        axes = objective.axes()
-        if self.config.c_rule == "searched":
-            axes.append(axis_of(C_AXIS, self.config.c_range, "log", objective.C))
+        objective = GroupWeightObjective(
+            sample, kernel, self.criterion, C=chosen.C, c_rule=self._c_rule, feature_groups=self.feature_groups
+        )
+        axes = objective.axes() + self._c_axes(chosen.C)
         search = self.search if self.search.needs_gradient else LBFGS()
         return _better(chosen, objective, search.search(axes, objective.objective, self._rng()))
 
@@ -247,10 +252,8 @@ class _Competition:
             return chosen
         search = Pattern() if self.search.needs_gradient else self.search
         for thin in thin_features(sample, kernel, self.config.feature_shares):
-            objective = CriterionObjective(sample, thin, self.criterion, C=chosen.C, c_rule=self.config.c_rule)
-            axes = objective.axes()
-            if C_AXIS in chosen.trace[0].point:
-                axes.append(axis_of(C_AXIS, self.config.c_range, "log", chosen.C))
+            objective = CriterionObjective(sample, thin, self.criterion, C=chosen.C, c_rule=self._c_rule)
+            axes = objective.axes() + self._c_axes(chosen.C)
             with contextlib.suppress(ValueError):  # nothing on these features can be evaluated
                 chosen = _better(chosen, objective, search.search(axes, objective.objective, self._rng()))
         return chosen
@@ -288,11 +291,3 @@ def _climbable(kernel: Kernel) -> list[str]:
         return []
     S = np.zeros((1, 1))
     return list(kernel.gradients(S, gram_of_statistic(kernel, S)))
-
-
-def _depends_on_c(objective: CriterionObjective, c_range: Sequence[float]) -> bool:
-    """Whether the criterion differs anywhere among three values of C under the kernel as it is."""
-    low, high = c_range
-    values = [objective.value({C_AXIS: C}) for C in (low, math.sqrt(low * high), high)]
-    known = [value for value in values if not math.isnan(value)]
-    return len(set(known)) > 1 or len(known) < len(values)

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from audioclass import component, hookimpl
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.problem import SelectionProblem
 
 
@@ -15,6 +15,7 @@ class HSIC:
 
     name: ClassVar[str] = "hsic"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset()
 
     def value(self, problem: SelectionProblem) -> float:
         return self._product(problem.K, problem.y)
@@ -23,8 +24,7 @@ class HSIC:
         return {name: self._product(G, problem.y) for name, G in problem.gradients.items()}
 
     def _product(self, K: np.ndarray, y: np.ndarray) -> float:
-        centred = y - y.mean()
-        return float(centred @ K @ centred) / float((len(y) - 1) ** 2)
+        return float((y - y.mean()) @ K @ (y - y.mean())) / float((len(y) - 1) ** 2)
 
 
 @hookimpl

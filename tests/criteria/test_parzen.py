@@ -59,3 +59,10 @@ def test_derivatives_agree_with_differences(criterion):
     by_C = (criterion.value(problem(C=2 + h)) - criterion.value(problem(C=2 - h))) / (2 * h)
     assert slopes["sigma"] == pytest.approx(by_sigma, rel=1e-6)
     assert slopes.get("C", 0.0) == pytest.approx(by_C, abs=1e-8)
+
+
+def test_left_out_of_its_own_density_the_adjusted_form_does_not_depend_on_C():
+    adjusted = ParzenSeparabilityC(leave_one_out=True)
+    assert adjusted.value(problem(C=1.0)) == adjusted.value(problem(C=9.0))
+    assert adjusted.depends_on == frozenset()
+    assert ParzenSeparabilityC().depends_on == {"C"}

@@ -158,6 +158,9 @@ BROKEN = {
         "Swapping": {"value": lambda self, problem: float(problem.K.sum(axis=0) @ problem.y)},
         "finite number": {"value": lambda self, problem: float("nan")},
         "says whether": {"better": "bigger"},
+        "`depends_on` names": {"depends_on": frozenset({"C"})},
+        "changes with those": {"value": lambda self, problem: template("criterion").value(self, problem) / problem.C},
+        "and with no other": {"depends_on": frozenset({"sigma"})},
     },
     "search": {
         "best of its trace": {"search": wrong_trace},

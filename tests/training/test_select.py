@@ -105,6 +105,57 @@ def test_a_criterion_blind_to_C_gets_the_value_of_joachims():
     assert found.note == "alignment does not depend on C, Joachims' value is taken"
 
 
+@component
+class FlatAtFirst:
+    """Knows no C under the kernel that a search begins with, but does under wider ones."""
+
+    name: ClassVar[str] = "flat_at_first"
+    better: ClassVar[str] = "lower"
+    depends_on: ClassVar[frozenset[str]] = frozenset({"C"})
+
+    def value(self, problem):
+        sigma = problem.parameters["sigma"]
+        return 1.0 if sigma <= 1 else 1 - 1 / (1 + abs(math.log(problem.C / 30)))
+
+
+def test_C_is_searched_where_the_criterion_states_it_even_if_the_first_kernel_does_not_show_it():
+    chosen = choose(criterion=FlatAtFirst(), search=Grid(7), c_range=(0.3, 3000.0))[0]
+    assert "C" in chosen.trace[0].point
+    np.testing.assert_allclose(chosen.C, 30)
+    assert chosen.note == ""
+
+
+@component
+class NoisyAboutC:
+    """Differs by rounding with C and states that it does not depend on it."""
+
+    name: ClassVar[str] = "noisy_about_c"
+    better: ClassVar[str] = "lower"
+    depends_on: ClassVar[frozenset[str]] = frozenset()
+
+    def value(self, problem):
+        return Alignment().value(problem) + 1e-16 * math.log(problem.C)
+
+
+def test_C_is_not_searched_where_the_criterion_does_not_state_it():
+    chosen = choose(criterion=NoisyAboutC(), search=Grid(5))[0]
+    assert "C" not in chosen.trace[0].point
+    assert chosen.note == "noisy_about_c does not depend on C, Joachims' value is taken"
+
+
+@pytest.mark.parametrize(
+    "refined", [{"feature_groups": ("a", "b")}, {"feature_shares": (0.5,)}], ids=["groups", "shares"]
+)
+@pytest.mark.parametrize("c_rule", ["searched", "joachims"])
+def test_the_value_of_joachims_is_that_of_the_kernel_made_finer(refined, c_rule):
+    given = shifted()
+    refined = {name: ("a", "b") * 10 if name == "feature_groups" else value for name, value in refined.items()}
+    chosen = choose(PAIR, given=given, criterion=Alignment(), c_rule=c_rule, **refined)[0]
+    assert isinstance(chosen.kernel, ScaledGaussian)
+    rows = np.flatnonzero(given.y < 2)
+    np.testing.assert_allclose(chosen.C, joachims_error_factor(chosen.kernel, given.statistics.X[rows]))
+
+
 def test_kernels_compete():
     kernels = (Linear(), Gaussian(), Polynomial())
     alone = [choose(PAIR, (kernel,))[0].value for kernel in kernels]
@@ -119,6 +170,7 @@ class Whimsical:
 
     name: ClassVar[str] = "whimsical"
     better: ClassVar[str] = "lower"
+    depends_on: ClassVar[frozenset[str]] = frozenset({"C", "groups"})
 
     def value(self, problem):
         if "degree" in problem.parameters:

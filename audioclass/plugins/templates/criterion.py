@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from audioclass import component, hookimpl
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass.criteria.problem import SelectionProblem
 
 
@@ -13,6 +13,7 @@ class ExampleName:
 
     name: ClassVar[str] = "example_name"
     better: ClassVar[Literal["lower", "higher"]] = "higher"
+    depends_on: ClassVar[frozenset[Dependence]] = frozenset()
 
     def value(self, problem: SelectionProblem) -> float:
         return float(problem.y @ problem.K @ problem.y) / len(problem.y) ** 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from audioclass import component, hookimpl, parameter
-from audioclass.contracts import Criterion
+from audioclass.contracts import Criterion, Dependence
 from audioclass_msvm.bound import Bound, radius_margin_bound
 from audioclass_msvm.solver import Problem, solve
 
@@ -30,6 +30,11 @@ class MulticlassRadiusMargin:
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
     squared_slacks: bool = parameter(True, help="take K + I/C instead of K")
+
+    @property
+    def depends_on(self) -> frozenset[Dependence]:
+        """On C where slacks are squared."""
+        return frozenset({"C"}) if self.squared_slacks else frozenset()
 
     def value(self, problem: SelectionProblem) -> float:
         """The bound over the number of examples; `problem.y` holds ±1 or any labels."""

@@ -73,3 +73,8 @@ def test_what_no_margin_separates_cannot_be_judged_without_slacks():
     problem = SelectionProblem(X @ X.T, y, 1.0)
     assert np.isnan(MulticlassRadiusMargin(squared_slacks=False).value(problem))
     assert np.isfinite(MulticlassRadiusMargin().value(problem))
+
+
+@pytest.mark.parametrize("squared_slacks", [True, False])
+def test_it_depends_on_C_where_slacks_are_squared(squared_slacks):
+    assert MulticlassRadiusMargin(squared_slacks=squared_slacks).depends_on == ({"C"} if squared_slacks else set())
