@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from audioclass.contracts import Calibrator, Criterion, DirectStrategy, Kernel, Search, Strategy, Trainer
+from audioclass.contracts import Calibrator, Criterion, DirectStrategy, HasTree, Kernel, Search, Strategy, Trainer
 from audioclass.errors import UsageError, unknown_name
 from audioclass.parameters import Parameter, component_text, parameter, parameter_of
 from audioclass.run import Run
@@ -28,6 +28,7 @@ FIXED = "fixed"
 LEARN: Literal["learn"] = "learn"
 HeldOutMethod = Literal["auto", "folds", "span"]
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
+SelectionScope = Literal["node", "level", "shared"]
 
 
 def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word that typer and argparse use)
@@ -65,7 +66,11 @@ class TrainingConfig:
     feature_shares: tuple[float, ...] = parameter(
         (), above=0.0, high=1.0, help="shares of the features to try, those first that tell the sides apart"
     )
-    shared_selection: bool = parameter(True, help="one choice for all dichotomies of the same labels")
+    selection_scope: SelectionScope = parameter(
+        "shared",
+        choices=("node", "level", "shared"),
+        help="dichotomies that share one kernel and C: none, those of a level of the tree, or those of the same labels",
+    )
     selection_rows: int = parameter(400, low=2, help="most examples that kernel parameters are chosen on")
     selection_folds: int = parameter(10, low=2, help="folds of criteria that train on folds")
     held_out: HeldOutMethod = parameter(
@@ -87,6 +92,8 @@ class TrainingConfig:
                 object.__setattr__(self, option.field, option.check(getattr(self, option.field)))
         if len(self.c_range) != 2 or not self.c_range[0] < self.c_range[1]:
             raise UsageError(f"c_range={self.c_range} must be two values, the lower first")
+        if self.selection_scope == "level" and not isinstance(self.strategy, HasTree):
+            raise UsageError(f"selection_scope=level: strategy {self.strategy.name!r} has no tree; use node or shared")
 
     @classmethod
     def of(cls, stated: Mapping[str, Any], run: Run, *, sources: Mapping[str, str] | None = None) -> TrainingConfig:

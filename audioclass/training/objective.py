@@ -27,7 +27,10 @@ NUDGE = 1e-4  # of a parameter, to see how Joachims' C moves with it
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SelectionSample:
-    """Rows of features that a selection looks at, with one or more columns of sides in ±1, their weights and groups."""
+    """Rows of features that a selection looks at, with one or more columns of sides, their weights and groups.
+
+    A side is ±1, 0 where a row takes no part.
+    """
 
     X: np.ndarray
     Y: np.ndarray
@@ -37,9 +40,11 @@ class SelectionSample:
 
     @cached_property
     def folds(self) -> list[np.ndarray]:
-        """The folds of each column, whole groups in each."""
-        counts = [max(2, fold_count(y, self.groups, self.n_folds)) for y in self.Y.T]
-        return [grouped_folds(y, self.groups, count) for y, count in zip(self.Y.T, counts, strict=True)]
+        """The folds of the rows of each column, whole groups in each."""
+        return [self._folds_of(y[y != 0], self.groups[y != 0]) for y in self.Y.T]
+
+    def _folds_of(self, y: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        return grouped_folds(y, groups, max(2, fold_count(y, groups, self.n_folds)))
 
 
 class CriterionObjective:
@@ -114,20 +119,40 @@ class CriterionObjective:
     def _problems_at(self, point: Point) -> list[SelectionProblem]:
         kernel, C = self.at(point)
         K, gradients = self._matrices(point, kernel)
-        first = SelectionProblem(
-            K=K,
-            y=self.sample.Y[:, 0],
+        problems: dict[bytes, SelectionProblem] = {}  # the first over the same rows, with which others share their work
+        of_columns = []
+        for y, folds in zip(self.sample.Y.T, self.sample.folds, strict=True):
+            rows = np.flatnonzero(y)
+            first = problems.get(rows.tobytes())
+            if first is None:
+                first = problems[rows.tobytes()] = self._problem(rows, y[rows], C, kernel, K, gradients, folds)
+            of_columns.append(first.against(y[rows], folds))
+        return of_columns
+
+    def _problem(
+        self,
+        rows: np.ndarray,
+        y: np.ndarray,
+        C: float,
+        kernel: Kernel,
+        K: np.ndarray,
+        gradients: Mapping[str, np.ndarray],
+        folds: np.ndarray,
+    ) -> SelectionProblem:
+        """The selection problem of one column, over the rows that take part in it."""
+        are_all = len(rows) == len(self.sample.Y)
+        return SelectionProblem(
+            K=K if are_all else K[np.ix_(rows, rows)],
+            y=y,
             C=C,
-            gradients=gradients,
+            gradients=gradients if are_all else {name: G[np.ix_(rows, rows)] for name, G in gradients.items()},
             parameters=_numbers(kernel),
-            weights=self.sample.weights,
-            groups=self.sample.groups,
-            folds=self.sample.folds[0],
+            weights=self.sample.weights[rows],
+            groups=self.sample.groups[rows],
+            folds=folds,
             svm=SVM().fit,
             l2_svm=L2SVM().fit,
         )
-        others = zip(self.sample.Y.T[1:], self.sample.folds[1:], strict=True)
-        return [first, *(first.against(y, folds) for y, folds in others)]
 
     def _matrices(self, point: Point, kernel: Kernel) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
         """K, and ∂K/∂θ where the search climbs."""

@@ -36,14 +36,16 @@ def select(
     *,
     feature_groups: Sequence[str] = (),
     importance: np.ndarray | None = None,
+    levels: Sequence[int] | None = None,
 ) -> list[Selected]:
     """One choice for each dichotomy, wherever the work is done; without a criterion the first kernel and C as given.
 
     The kernels compete, each from the parameters it has; one that cannot be evaluated is noted and passed over. Where
     none can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each
     kernel, or fixed; a criterion that states no dependence on C gets Joachims' value in the place of a search.
-    Dichotomies over the same rows share one choice where the configuration says so, and then one factorisation trains
-    them all. `importance` (n, n_dichotomies) leaves out the examples where it is 0.
+    Each dichotomy has its own choice, shares one with those of the same of the `levels`, or with those of the same
+    labels, as the configuration says; dichotomies over the same rows that share one are trained by one factorisation.
+    `importance` (n, n_dichotomies) leaves out the examples where it is 0.
 
     A Gaussian kernel can then be made finer: where groups are weighed, `feature_groups` has the group of each feature
     and the groups get weights by the gradient of the criterion; with `feature_shares`, as many of the features stay as
@@ -51,7 +53,7 @@ def select(
     """
     if config.criterion is None:
         return [Selected(config.kernels[0], config.C)] * len(dichotomies)
-    subsamples = subsamples_of(dichotomies, examples, config, importance)
+    subsamples = subsamples_of(dichotomies, examples, config, importance, levels)
     shared = _shared_statistics(examples, subsamples, config.kernels)
     groups = tuple(feature_groups) if config.weigh_groups else ()
     work = _Competition(config, config.criterion, config.search or Pattern(), run.seed, examples, groups, shared)
@@ -70,15 +72,19 @@ def stored_selection(
     *,
     feature_groups: Sequence[str] = (),
     importance: np.ndarray | None = None,
+    levels: Sequence[int] | None = None,
 ) -> list[Selected]:
     """What `select` chose before, where a store has it, else what it chooses now; the same to the bit."""
 
     def choose() -> list[Selected]:
-        return select(dichotomies, examples, config, run, feature_groups=feature_groups, importance=importance)
+        return select(
+            dichotomies, examples, config, run, feature_groups=feature_groups, importance=importance, levels=levels
+        )
 
     def key() -> str:
         choices = (config.kernels, config.C, config.criterion, config.search, config.c_rule, config.c_range)
-        sizes = (config.shared_selection, config.selection_rows, config.selection_folds, run.seed)
+        scope = (config.selection_scope, None if levels is None else tuple(levels))
+        sizes = (scope, config.selection_rows, config.selection_folds, run.seed)
         finer = (config.weigh_groups, tuple(feature_groups), config.feature_shares)
         counted = None if importance is None else digest_of(importance)
         return f"{examples.fingerprint}\n{(tuple(dichotomies), choices, sizes, finer, counted)!r}"
@@ -91,7 +97,10 @@ def stored_selection(
 
 @dataclass(frozen=True, eq=False)
 class Subsample:
-    """Rows that are looked at for the dichotomies of some `numbers`, and their sides in ±1, (n, n_dichotomies)."""
+    """Rows that are looked at for the dichotomies of some `numbers`, and their sides, (n, n_dichotomies).
+
+    A side is ±1, 0 where a row takes no part.
+    """
 
     rows: np.ndarray
     Y: np.ndarray
@@ -104,13 +113,18 @@ def subsamples_of(
     examples: Examples,
     config: TrainingConfig,
     importance: np.ndarray | None = None,
+    levels: Sequence[int] | None = None,
 ) -> list[Subsample]:
-    """A few rows for each dichotomy, or for all dichotomies over the same rows together."""
+    """A few rows for each dichotomy, or for all that share a choice together."""
     together: dict[object, list[int]] = {}
     for number, dichotomy in enumerate(dichotomies):
-        labels = frozenset(dichotomy.positive + dichotomy.negative)
         counted = b"" if importance is None else importance[:, number].tobytes()
-        together.setdefault((labels, counted) if config.shared_selection else number, []).append(number)
+        shared: dict[str, object] = {
+            "node": number,
+            "level": None if levels is None else levels[number],
+            "shared": frozenset(dichotomy.positive + dichotomy.negative),
+        }
+        together.setdefault((shared[config.selection_scope], counted), []).append(number)
     return [_subsample(numbers, dichotomies, examples, config, importance) for numbers in together.values()]
 
 
@@ -122,17 +136,20 @@ def _subsample(
     importance: np.ndarray | None,
 ) -> Subsample:
     """Rows spread evenly over the labels, or over the sides of a dichotomy that stands alone."""
-    first = dichotomies[numbers[0]]
-    takes_part, weights = np.isin(examples.y, first.positive + first.negative), examples.weights
+    sides = np.stack([_sides(examples.y, dichotomies[number]) for number in numbers], axis=1)
+    takes_part, weights = sides.any(axis=1), examples.weights
     if importance is not None:
         factors = importance[:, numbers[0]]
         takes_part, weights = takes_part & (factors > 0), weights * factors
     rows = np.flatnonzero(takes_part)
-    labels = examples.y[rows]
-    strata = labels if len(numbers) > 1 else np.isin(labels, first.positive)
+    strata = examples.y[rows] if len(numbers) > 1 else sides[rows, 0] > 0
     rows = rows[spread_rows(strata, config.selection_rows)]
-    sides = [np.where(np.isin(examples.y[rows], dichotomies[number].positive), 1, -1) for number in numbers]
-    return Subsample(rows, np.stack(sides, axis=1), weights[rows], tuple(numbers))
+    return Subsample(rows, sides[rows], weights[rows], tuple(numbers))
+
+
+def _sides(y: np.ndarray, dichotomy: Dichotomy) -> np.ndarray:
+    """+1, −1, or 0 for examples of other labels."""
+    return np.isin(y, dichotomy.positive).astype(int) - np.isin(y, dichotomy.negative)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.contracts import Kernel, PlansRounds
+from audioclass.contracts import HasTree, Kernel, PlansRounds
 from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy, Geometry, Plan, Round
 from audioclass.run import Run
@@ -18,6 +18,7 @@ from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, planning_strategy, train_dichotomies
 from audioclass.training.direct import direct_strategy, train_direct
 from audioclass.training.examples import Examples, spread_rows
+from audioclass.training.levels import levels_of
 from audioclass.training.rounds import MOST_ROUNDS, check_round
 from audioclass.training.select import stored_selection
 from audioclass.training.stored_selection import Selected
@@ -77,8 +78,13 @@ class _Choice:
     def given(self) -> Selected:
         return Selected(self.config.kernels[0], self.config.C)
 
-    def __call__(self, dichotomies: Sequence[Dichotomy], importance: np.ndarray | None = None) -> list[Selected]:
-        """A kernel and C for each dichotomy."""
+    def __call__(
+        self,
+        dichotomies: Sequence[Dichotomy],
+        importance: np.ndarray | None = None,
+        levels: Sequence[int] | None = None,
+    ) -> list[Selected]:
+        """A kernel and C for each dichotomy, of which `levels` are the depths in the tree where those matter."""
         if self.config.criterion is None or self.config.trainer.wants == "features":
             return [self.given] * len(dichotomies)
         return stored_selection(
@@ -89,6 +95,7 @@ class _Choice:
             self.run,
             feature_groups=self.feature_groups,
             importance=importance,
+            levels=levels,
         )
 
 
@@ -101,7 +108,10 @@ def _train_planned(choose: _Choice, labels: tuple[str, ...], taxonomy: Taxonomy 
     for _ in range(MOST_ROUNDS):
         plan, importance = current.plan, current.importance
         new = plan.dichotomies[len(trained) :]
-        choices = choose(new, importance)
+        levels = None
+        if config.selection_scope == "level" and isinstance(config.strategy, HasTree):
+            levels = levels_of(config.strategy, plan)[len(trained) :]
+        choices = choose(new, importance, levels)
         trained += train_dichotomies(
             new,
             examples,

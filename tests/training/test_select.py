@@ -72,7 +72,7 @@ def test_dichotomies_over_the_same_rows_share_one_choice_unless_told_otherwise()
     shared = choose(ONE_VS_REST + PAIR)
     assert shared[0] is shared[1] is shared[2]
     assert shared[3] is not shared[0]
-    own = choose(shared_selection=False)
+    own = choose(selection_scope="node")
     assert len({(choice.kernel, choice.C) for choice in own}) > 1
     mean = np.mean([choice.value for choice in own])
     assert mean <= shared[0].value + 1e-6
@@ -80,7 +80,7 @@ def test_dichotomies_over_the_same_rows_share_one_choice_unless_told_otherwise()
 
 def test_an_own_choice_is_that_of_the_dichotomy_alone():
     alone = choose([ONE_VS_REST[1]])[0]
-    together = choose(shared_selection=False)[1]
+    together = choose(selection_scope="node")[1]
     assert (alone.kernel, alone.C) == (together.kernel, together.C)
 
 
