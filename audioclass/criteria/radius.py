@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import cho_solve, cholesky
 
-MOST_EXCHANGES = 500
-JITTER = 1e-9  # of the largest k(x, x): makes a singular Gram matrix solvable, moves R² by no more
-PATIENCE = 5  # exchanges of whole blocks without progress before one example at a time is exchanged
+GAP = 1e-11  # of the largest squared distance to the mean: how far outside the sphere an example may lie
+DEPENDENT = GAP / 2  # of the same: an example this near to an affine combination of others is one
+GUESSES = 8  # exchanges of whole blocks before examples are exchanged one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,25 +21,120 @@ class Ball:
 
 
 def smallest_ball(K: np.ndarray) -> Ball:
-    """R² = max Σβ_i K_ii − β'Kβ over β ≥ 0, Σβ = 1; exact but for rounding.
+    """R² = max Σβ_i K_ii − β'Kβ over β ≥ 0, Σβ = 1; exact but for rounding, for any number of copies and any rank.
 
-    The examples on the sphere are guessed, β is solved for them, and those of β < 0 are exchanged for those outside:
-    all at once while that makes progress, else one at a time, which always ends.
+    A centre that is as far from all examples it is made of is moved towards the one that is farthest outside, and
+    examples whose β falls to 0 on the way are let go. Σβ_i K_ii − β'Kβ rises with each such step, so no set of examples
+    comes again, and there are finitely many (Wolfe 1976; Fischer, Gärtner and Kutz 2003). It ends for any symmetric K;
+    where that is not positive semi-definite there is no ball, and R² is a local optimum.
     """
-    norms = np.asarray(K.diagonal(), np.float64)
-    A = K + JITTER * max(float(np.abs(norms).max()), np.finfo(float).tiny) * np.eye(len(K))
-    on_sphere = np.ones(len(K), bool)
-    fewest, patience = len(K) + 1, PATIENCE
-    for _ in range(MOST_EXCHANGES):
-        beta, level = _solved(A, norms, on_sphere)
-        excess = norms - 2 * (A @ beta) - level  # squared distance to the centre, less that of the sphere
-        wrong = np.where(on_sphere, beta < 0, excess > 1e-10 * max(abs(level), norms.max()))
-        n_wrong = int(wrong.sum())
-        if not n_wrong:
-            return Ball(float(beta @ norms - beta @ K @ beta), beta)
-        fewest, patience = (n_wrong, PATIENCE) if n_wrong < fewest else (fewest, patience - 1)
-        on_sphere = on_sphere ^ wrong if patience > 0 else _exchange_last(on_sphere, wrong)
-    raise ValueError(f"no smallest ball within {MOST_EXCHANGES} exchanges; K is not positive semi-definite")
+    if not np.isfinite(K).all():
+        raise ValueError("K holds NaN or infinite values, it has no smallest ball")
+    A = _centred(np.asarray(K, np.float64))
+    size, rounding = float(A.diagonal().max()), 8 * np.finfo(np.float64).eps * float(np.abs(K).max())
+    if size <= rounding:  # all examples are one
+        return Ball(0.0, np.full(len(K), 1 / len(K)))
+    beta = _Walk(A, max(GAP * size, rounding)).ended()
+    return Ball(float(beta @ A.diagonal() - beta @ A @ beta), beta)
+
+
+class _Walk:
+    """β on a support of affinely independent examples, from guess to optimum."""
+
+    def __init__(self, A: np.ndarray, gap: float) -> None:
+        self.A, self.norms, self.gap = A, A.diagonal(), gap
+        self.nearest = DEPENDENT / GAP * gap
+        self.support = self._guess()
+        self.beta = np.zeros(len(A))
+        self.beta[self.support] = 1 / len(self.support)
+
+    def ended(self) -> np.ndarray:
+        """β of the smallest ball. Rounding alone can bring a support back, the best β so far is then as good as any."""
+        seen: set[frozenset[int]] = set()
+        least, best = np.inf, self.beta
+        while frozenset(self.support) not in seen:
+            seen.add(frozenset(self.support))
+            self._level()
+            distances = self.norms - 2 * (self.A @ self.beta)  # squared, to the centre, less the same for all
+            outside = int(distances.argmax())
+            excess = float(distances[outside] - self.beta @ distances)
+            if excess < least:
+                least, best = excess, self.beta.copy()
+            if excess <= self.gap:
+                break
+            self.support.append(outside)
+        return best
+
+    def _level(self) -> None:
+        """Move β to where all of its examples are equally far from the centre, less those that it loses on the way."""
+        while True:
+            S, beta = self.support, self.beta[self.support]
+            target = _equidistant(self.A[np.ix_(S, S)], self.nearest)
+            direction = self._along_nothing() if target is None else target - beta
+            falls = direction < 0
+            steps = np.full(len(S), np.inf)
+            steps[falls] = beta[falls] / -direction[falls]
+            first = int(steps.argmin())
+            if target is not None and steps[first] >= 1:
+                self.beta[S] = target
+                return
+            self.beta[S] = np.maximum(beta + steps[first] * direction, 0)
+            self.beta[S[first]] = 0.0
+            del S[first]
+
+    def _along_nothing(self) -> np.ndarray:
+        """How to move β, of dependent examples, without moving the centre: to those that are farther from it."""
+        S = self.support
+        u = np.linalg.eigh(_differences(self.A[np.ix_(S, S)]))[1][:, 0]
+        direction = np.append(-u.sum(), u)
+        distances = self.norms[S] - 2 * (self.A[S] @ self.beta)
+        return direction if direction @ distances >= 0 else -direction
+
+    def _guess(self) -> list[int]:
+        """Examples that may well lie on the sphere, all β above 0; the farthest from the mean where many depend."""
+        support = np.ones(len(self.A), bool)
+        for remaining in range(GUESSES, -1, -1):
+            S = np.flatnonzero(support)
+            solved = _equidistant(self.A[np.ix_(S, S)], self.nearest)
+            if solved is None:
+                return [int(self.norms.argmax())]
+            beta = np.zeros(len(self.A))
+            beta[S] = solved
+            distances = self.norms - 2 * (self.A @ beta)
+            wrong = np.where(support, beta <= 0, distances - beta @ distances > self.gap)
+            if not wrong.any():
+                break
+            support = support ^ wrong if remaining else support & ~wrong
+        return [int(i) for i in np.flatnonzero(support)]
+
+
+def _equidistant(A: np.ndarray, nearest: float) -> np.ndarray | None:
+    """β of the point among all affine combinations that is equally far from all; None where an example is one itself.
+
+    With u the differences to the first example, their Gram matrix G and λ the others' part of β: 2Gλ = diag G.
+    """
+    if len(A) == 1:
+        return np.ones(1)
+    G = _differences(A)
+    try:
+        L = cholesky(G, lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    if (L.diagonal() ** 2).min() <= nearest:
+        return None
+    others = cho_solve((L, True), G.diagonal() / 2, check_finite=False)
+    return np.append(1 - others.sum(), others)
+
+
+def _differences(A: np.ndarray) -> np.ndarray:
+    """(x_i − x_0)'(x_j − x_0) of all but the first."""
+    return np.asarray(A[1:, 1:] - A[1:, :1] - A[:1, 1:] + A[0, 0])
+
+
+def _centred(K: np.ndarray) -> np.ndarray:
+    """Seen from the mean of the examples: the same distances, and smaller numbers."""
+    means = K.mean(axis=0)
+    return np.asarray(K - means - K.mean(axis=1, keepdims=True) + means.mean())
 
 
 def delta(K: np.ndarray) -> float:
@@ -57,20 +153,3 @@ def error_factor(squared_distances: np.ndarray) -> float:
     if not mean > 0:
         raise ValueError("every example is at 0 in kernel space, Joachims' C would be infinite")
     return 1 / mean**2
-
-
-def _solved(A: np.ndarray, norms: np.ndarray, on_sphere: np.ndarray) -> tuple[np.ndarray, float]:
-    """β on the given examples with equal distances to the centre, and ν with norms − 2Aβ = ν there."""
-    F = np.flatnonzero(on_sphere)
-    halves, ones = np.linalg.solve(A[np.ix_(F, F)], np.column_stack([norms[F] / 2, np.ones(len(F))])).T
-    level = 2 * (halves.sum() - 1) / ones.sum()
-    beta = np.zeros(len(A))
-    beta[F] = halves - level / 2 * ones
-    return beta, float(level)
-
-
-def _exchange_last(on_sphere: np.ndarray, wrong: np.ndarray) -> np.ndarray:
-    changed = on_sphere.copy()
-    last = np.flatnonzero(wrong)[-1]
-    changed[last] = not changed[last]
-    return changed
