@@ -339,10 +339,13 @@ class PlansRounds(Protocol):
 
 @runtime_checkable
 class Decides(Protocol):
-    """A strategy whose decision is not the label of the largest posterior."""
+    """A strategy whose decision need not be the label of the largest posterior that it combines.
+
+    A classifier answers with the nearest posteriors that agree with the decision, so that everybody follows it.
+    """
 
     def decide(self, plan: Plan, P: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """The index of the chosen label of each example, (n,)."""
+        """The index of the chosen label of each example, (n,), from what `combine` gave and the scores."""
 
 
 @runtime_checkable

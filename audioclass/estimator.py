@@ -37,7 +37,7 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     Parameters are the options of a training: components are names (`"one_vs_one"`, `"gaussian:sigma=2"`) or objects,
     and those of a component are set as `strategy__price`. `feature_groups` names the group of each column: groups weigh
     alike in distances. `groups` given to `fit` stay together in every fold that calibrates. `predict` is the label of
-    the largest posterior, unless the strategy decides otherwise (votes, the DAG, greedy paths do).
+    the largest posterior; posteriors follow a strategy that has a decision of its own (the DAG, greedy paths).
 
     Learnt: `classes_`, `n_features_in_`, `feature_names_in_` where columns are named, `training_`.
     """
@@ -87,11 +87,9 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """The label of each row."""
-        X = self._rows(X)
-        if self.training_ is None:
-            return np.repeat(self.classes_, len(X))
-        labels: np.ndarray = self.classes_[self.training_.classifier.decide(self.preprocessing_.apply(X))]
+        """The label of each row, that of its largest posterior."""
+        largest = self.predict_proba(X).argmax(axis=1)
+        labels: np.ndarray = self.classes_[largest]
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:

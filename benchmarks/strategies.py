@@ -258,7 +258,7 @@ def run_ours(split: Split, strategies: dict[str, tuple], lines: dict[str, Line])
         start = time.perf_counter()
         line.posteriors.append(classifier.posteriors(split.new))
         line.predict_seconds += time.perf_counter() - start
-        line.decided.append(classifier.decide(split.new))
+        line.decided.append(line.posteriors[-1].argmax(axis=1))
         line.truth.append(split.new_y)
         line.machines.append(classifier.n_machines)
         line.support.append(classifier.n_support)

@@ -7,8 +7,10 @@ from scipy import optimize, special
 from threadpoolctl import threadpool_info
 
 from audioclass.numerics import (
+    LEAD,
     SMALLEST_PROBABILITY,
     bounded_minimum,
+    led_by,
     log_loss,
     log_losses,
     one_thread,
@@ -73,3 +75,67 @@ def test_scipy_agrees_on_a_root_and_on_a_minimum():
 @pytest.mark.parametrize(("low", "high", "end"), [(2.0, 3.0, 2.0), (0.25, 0.5, 0.5)])
 def test_a_root_outside_the_interval_gives_the_nearer_end(low, high, end):
     assert rising_root(lambda x: (x - 1, 1.0), low, high) == pytest.approx(end)
+
+
+# --- posteriors that agree with a decision
+
+
+def rows_and_leaders(seed, n_labels, n=12):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.full(n_labels, rng.choice([0.2, 1.0, 5.0])), n), rng.integers(n_labels, size=n)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 9))
+def test_a_decision_leads_the_posteriors_that_agree_with_it(seed, n_labels):
+    P, leaders = rows_and_leaders(seed, n_labels)
+    led = led_by(P, leaders)
+    np.testing.assert_array_equal(led.argmax(axis=1), leaders)
+    np.testing.assert_allclose(led.sum(axis=1), 1, atol=1e-14)
+    assert (led >= 0).all()
+    agrees = P.argmax(axis=1) == leaders
+    np.testing.assert_array_equal(led[agrees], P[agrees])
+    assert led_by(led, leaders) is led
+    changed = np.sort(led[~agrees])
+    assert (changed[:, -1] - changed[:, -2] >= LEAD / 2).all()  # so that rounding cannot turn them around
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6))
+def test_no_posteriors_in_which_the_decision_leads_are_nearer(seed, n_labels):
+    P, leaders = rows_and_leaders(seed, n_labels, 1)
+    [row], [leader] = P, leaders
+    if row.argmax() == leader:
+        return
+    ahead = np.delete(np.eye(n_labels)[leader] - np.eye(n_labels), leader, axis=0)
+    nearest = optimize.minimize(
+        lambda q: ((q - row) ** 2).sum(),
+        np.eye(n_labels)[leader],
+        jac=lambda q: 2 * (q - row),
+        bounds=[(0, 1)] * n_labels,
+        constraints=[
+            {"type": "eq", "fun": lambda q: q.sum() - 1, "jac": lambda q: np.ones(n_labels)},
+            {"type": "ineq", "fun": lambda q: ahead @ q - LEAD, "jac": lambda q: ahead},
+        ],
+        options={"ftol": 1e-14},
+    )
+    np.testing.assert_allclose(led_by(P, leaders)[0], nearest.x, atol=1e-5)
+
+
+def test_a_row_does_not_depend_on_those_beside_it():
+    P, leaders = rows_and_leaders(3, 7, 200)
+    alone = [led_by(P[i : i + 1], leaders[i : i + 1])[0] for i in range(200)]
+    np.testing.assert_array_equal(led_by(P, leaders), alone)
+
+
+def test_agreeing_with_a_decision_by_hand():
+    P = np.array([[0.5, 0.3, 0.15, 0.05]] * 3 + [[0.25] * 4])
+    led = led_by(P, np.array([0, 2, 3, 1]))
+    expected = [[0.5, 0.3, 0.15, 0.05], [0.325, 0.3, 0.325, 0.05], [0.85 / 3, 0.85 / 3, 0.15, 0.85 / 3], [0.25] * 4]
+    np.testing.assert_allclose(led, expected, atol=2e-6)
+    assert led_by(np.ones((3, 1)), np.zeros(3, int)).tolist() == [[1.0]] * 3
+    assert led_by(np.empty((0, 3)), np.empty(0, int)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("leaders", [[0], [0.0, 1.0], [0, 2], [-1, 0]], ids=str)
+def test_a_decision_is_the_index_of_a_label_for_each_row(leaders):
+    with pytest.raises(ValueError, match="leaders .* must be (2 )?label indices"):
+        led_by(np.eye(2), np.array(leaders))

@@ -20,6 +20,7 @@ from audioclass.contracts import (
     Strategy,
     Trainer,
 )
+from audioclass.numerics import led_by
 from audioclass.problems import FeatureMachine, Plan
 
 Machines = Bank | tuple[FeatureMachine, ...]
@@ -69,25 +70,25 @@ class Classifier:
         return np.stack(parts, axis=1) if parts else np.empty((len(scores), 0))
 
     def combine(self, scores: np.ndarray) -> np.ndarray:
-        """Posteriors (n, n_labels) from scores, at least 0 and of sum 1."""
+        """Posteriors (n, n_labels) from scores, at least 0 and of sum 1; the label of a row is that of the largest."""
         scores = np.asarray(scores, np.float64)
         if self.plan is None:
             return cast("DirectStrategy", self.strategy).combine(scores, self.fitted)
-        strategy = cast("Strategy", self.strategy)
-        return strategy.combine(self.plan, self.probabilities(scores), scores, self.counts, self.fitted)
+        return self.combine_calibrated(self.probabilities(scores), scores)
+
+    def combine_calibrated(self, probabilities: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The same from the calibrated probabilities of the scores, where there is a plan.
+
+        Where the strategy has a decision of its own, posteriors are the nearest to what it combines that agree with it:
+        whoever takes the label of the largest then follows the strategy.
+        """
+        strategy, plan = cast("Strategy", self.strategy), cast("Plan", self.plan)
+        P = strategy.combine(plan, probabilities, scores, self.counts, self.fitted)
+        return led_by(P, strategy.decide(plan, P, scores)) if isinstance(strategy, Decides) else P
 
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         """Posteriors of prepared rows."""
         return self.combine(self.scores(X)) if len(X) else np.empty((0, len(self.labels)))
-
-    def decide(self, X: np.ndarray) -> np.ndarray:
-        """The index of the chosen label of each row: that of the largest posterior, unless the strategy decides."""
-        scores = self.scores(X)
-        P = self.combine(scores)
-        if self.plan is not None and isinstance(self.strategy, Decides):
-            return self.strategy.decide(self.plan, P, scores)
-        largest: np.ndarray = np.argmax(P, axis=1)
-        return largest
 
     @property
     def n_machines(self) -> int:

@@ -21,7 +21,8 @@ from audioclass.taxonomy import Taxonomy
 class PairsAndRest:
     """The pair machine of the two labels with the largest one-vs-rest scores decides (specification 5.6).
 
-    Posteriors are the average of one-vs-rest and coupled one-vs-one, so that the decision need not be their largest.
+    What it combines is the average of one-vs-rest and coupled one-vs-one, whose largest need not be the decision; a
+    classifier answers with the nearest posteriors whose largest is.
     """
 
     name: ClassVar[str] = "pairs_and_rest"

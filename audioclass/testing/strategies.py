@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from audioclass.kernels.statistics import gram
 from audioclass.plain import is_plain
 from audioclass.problems import Dichotomy, Geometry, Plan, Round
 from audioclass.testing.blobs import blobs
-from audioclass.testing.checks import COMMON, Check, require, require_close, skip_unless, unchanged
+from audioclass.testing.checks import COMMON, Check, repeated, require, require_close, skip_unless, unchanged
 
 SIZES = (2, 3, 5, 9)
 MOST_ROUNDS = 100
@@ -130,6 +131,24 @@ def sure_machines_give_sure_answers(strategy: Any) -> None:
         require((decided == y).all(), f"{np.mean(decided == y):.0%} right with {n_labels} labels")
 
 
+def decisions_are_labels(strategy: Any) -> None:
+    """A decision of its own is the index of a label for each row, by that row alone and the same twice."""
+    skip_unless(isinstance(strategy, Decides), "it has no decide(…)")
+    for n_labels in SIZES:
+        planned, geometry = _planned(strategy, n_labels)
+        truth, y = _posteriors(n_labels, 0.7)
+        plan, fitted = _settled(strategy, planned, geometry, truth, y)
+        probabilities, scores = _answers(plan, truth)
+        P = strategy.combine(plan, probabilities, scores, geometry.counts, fitted)
+        scores = scores + np.random.default_rng(1).standard_normal(scores.shape)  # machines that contradict one another
+        decide = partial(strategy.decide, plan, P, scores)
+        decided = repeated(partial(unchanged, [P, scores], decide), "decisions")
+        require(decided.shape == (40,) and decided.dtype.kind in "iu", f"{decided.dtype} of shape {decided.shape}")
+        require(((decided >= 0) & (decided < n_labels)).all(), f"{decided.max()} among {n_labels} labels")
+        alone = [strategy.decide(plan, P[i : i + 1], scores[i : i + 1])[0] for i in range(8)]
+        require((decided[:8] == alone).all(), "rows one by one are decided otherwise")
+
+
 def rows_do_not_meet(strategy: Any) -> None:
     """A row's posteriors do not depend on the rows beside it."""
     planned, geometry = _planned(strategy, 5)
@@ -179,6 +198,7 @@ CHECKS: tuple[Check, ...] = (
     plan_is_plain,
     posteriors_are_posteriors,
     sure_machines_give_sure_answers,
+    decisions_are_labels,
     rows_do_not_meet,
     pruning_only_drops,
     order_of_labels_does_not_matter,

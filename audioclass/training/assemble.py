@@ -72,7 +72,7 @@ def assemble(
         notes += mercer_notes(examples, (result.kernel for result in trained), config.selection_rows)
     return Training(
         classifier,
-        strategy.combine(plan, probabilities, scores, counts, fitted),
+        classifier.combine_calibrated(probabilities, scores),
         trained=tuple(trained),
         selected=tuple(selected),
         notes=tuple(notes),

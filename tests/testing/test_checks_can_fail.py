@@ -139,6 +139,8 @@ BROKEN = {
         "sum to 1": {"combine": lambda self, plan, p, s, c, f: np.ones((len(p), plan.n_labels))},
         "Permuting the labels": {"combine": biased},
         "decided on": {"combine": lambda self, plan, p, s, c, f: np.full((len(p), plan.n_labels), 1 / plan.n_labels)},
+        "index of a label": {"decide": lambda self, plan, P, scores: P.max(axis=1)},
+        "by that row alone": {"decide": lambda self, plan, P, scores: P.argmax(axis=1)[::-1]},
         "JSON gives back": {"plan": lambda self, labels, g, t, r: replace(template("strategy").plan(self, labels, g, t, r), structure={"a": np.ones(1)})},
         "rows beside it": {"combine": lambda self, plan, p, s, c, f: template("strategy").combine(self, plan, p / p.max(), s, c, f)},
         "Pruning keeps": {"prune": lambda self, plan, p, s, y, c: replace(plan, dichotomies=plan.dichotomies[::-1])},

@@ -48,7 +48,6 @@ def test_posteriors_of_new_rows_and_held_out_ones(strategy, trainer):
         np.testing.assert_allclose(posteriors.sum(axis=1), 1)
         assert (posteriors.argmax(axis=1) == Y).mean() > 0.5
     assert len(training.trained) == training.classifier.n_machines
-    assert training.classifier.decide(X).shape == (len(Y),)
     assert training.classifier.posteriors(X[:0]).shape == (0, 4)
 
 
@@ -160,3 +159,18 @@ def test_a_spoilt_calibration_is_mended():
         -np.log(c.combine(scores)[np.arange(len(Y)), Y]).mean() for c in (spoilt, recalibrated(spoilt, scores, Y))
     ]
     assert losses[1] < 0.5 * losses[0]
+
+
+@pytest.mark.parametrize("strategy", ["dag", "pairs_and_rest", "hybrid_dendrogram:merge=none,decision=path"])
+def test_held_out_posteriors_follow_the_decision_of_the_strategy(strategy):
+    vague = Examples.of(*blobs(4, n_each=12, spread=1.2), groups=np.arange(len(Y)) // 2)
+    _, training = trained(strategy, vague)
+    classifier = training.classifier
+    scores = np.stack([result.held_out for result in training.trained], axis=1)
+    P = classifier.strategy.combine(
+        classifier.plan, classifier.probabilities(scores), scores, classifier.counts, classifier.fitted
+    )
+    decided = classifier.strategy.decide(classifier.plan, P, scores)
+    assert (decided != P.argmax(axis=1)).any()
+    np.testing.assert_array_equal(training.held_out.argmax(axis=1), decided)
+    np.testing.assert_array_equal(training.held_out, classifier.combine(scores))
