@@ -244,6 +244,7 @@ class Corpus:
 
     A label that stands in several groups has several of these `paths`.
     `about` is what the corpus says of itself (title, licence, source), `checksums` the SHA-256 that it states of files.
+    `sources` are the files that say all this: tables, label files, taxonomies.
     """
 
     clips: tuple[Clip, ...]
@@ -251,6 +252,7 @@ class Corpus:
     paths: tuple[tuple[str, ...], ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     checksums: Mapping[Path, str] = field(default_factory=dict)
+    sources: tuple[Path, ...] = field(default=(), compare=False)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -39,6 +39,10 @@ class PluginError(AudioclassError):
     """A plugin that does not load or does not keep its contract."""
 
 
+class StorageError(AudioclassError):
+    """A disk that has no room for what is to be written."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'gaussian'?` for the nearest known name, or nothing."""
     nearest = get_close_matches(name, list(known), n=1, cutoff=0.6)

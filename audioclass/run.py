@@ -152,7 +152,8 @@ class Registry(Protocol):
 class Run:
     """What every step of a run shares.
 
-    `cache` is the folder where results are kept, None to keep nothing. All randomness starts from `seed`.
+    `cache` is the folder where results are kept, None to keep nothing. All randomness starts from `seed`. `outputs`
+    are the files that are written in the end: none of them may be read as an input.
     """
 
     registry: Registry
@@ -160,6 +161,7 @@ class Run:
     cache: Path | None = None
     progress: Progress = silent
     seed: int = 0
+    outputs: tuple[Path, ...] = ()
 
     def component(self, kind: str, stated: Any) -> Any:
         """A component from its name, from `name:parameter=value,…`, from a table with its name, or as it is."""

@@ -1,8 +1,7 @@
-"""Files that last: written whole or not at all, found again by their content, continued after a kill.
+"""Files that last: found again by their content, continued after a kill.
 
-`atomic_write` and `atomic_open` write one file, `Store` keeps entries by the digest of what they were computed from,
-`Journal` keeps a line for each item of work that is done. Whatever a killed process left half written is no entry and
-no line: it is computed again, and swept out.
+`Store` keeps entries by the digest of what they were computed from, `Journal` keeps a line for each item of work that
+is done. Whatever a killed process left half written is no entry and no line: it is computed again, and swept out.
 """
 
 from __future__ import annotations
@@ -16,55 +15,14 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from audioclass.errors import UsageError
+from audioclass.outputs import atomic_write, replacing
 
 Arrays = Mapping[str, np.ndarray]
-
-# --- one file -------------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """A path in the same folder to write to; it takes the place of `path` at the end, and is gone where that fails."""
-    try:
-        with _replacing(path) as part:
-            yield part
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-@contextlib.contextmanager
-def atomic_open(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """A stream to a file that appears only when it is whole; text is UTF-8 with line ends as they are written."""
-    with beside(path) as part:
-        if "b" in mode:
-            with part.open(mode) as stream:
-                yield stream
-        else:
-            with part.open(mode, encoding="utf-8", newline="") as stream:
-                yield stream
-
-
-def atomic_write(path: Path, content: str | bytes) -> None:
-    """Write a whole file; text as UTF-8."""
-    with atomic_open(path, "wb") as stream:
-        stream.write(content.encode() if isinstance(content, str) else content)
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    part = path.parent / f".{path.name}.{os.getpid()}.part"
-    try:
-        yield part
-        part.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-
 
 # --- entries by content ---------------------------------------------------------------------------------------------
 
@@ -96,7 +54,7 @@ class Store:
         """A stream to a new entry, which is there when it is whole; where its writer fails, nothing stays."""
         path = self.place(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _replacing(path) as part, _locked(part) as stream:
+        with replacing(path) as part, _locked(part) as stream:
             yield stream
 
     def computed(self, key: str, compute: Callable[[], Arrays]) -> Arrays:

@@ -15,8 +15,8 @@ ROOMS = {
 }  # fmt: skip
 TABLE = (
     {"errors", "plain", "data", "markup"},
-    {"parameters", "problems", "taxonomy", "numerics", "storage", "recordings"},
-    {"contracts", "trees", "text_files"},
+    {"parameters", "problems", "taxonomy", "numerics", "outputs", "recordings"},
+    {"contracts", "trees", "text_files", "storage"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "evaluation"},
     {"extraction", "segmentation", "reports"},

@@ -21,8 +21,8 @@ from typing import IO, Any
 import numpy as np
 
 from audioclass.errors import AudioclassError, ModelError
+from audioclass.outputs import atomic_open
 from audioclass.plain import is_plain
-from audioclass.storage import atomic_open
 
 MANIFEST = "manifest.json"
 MEMBER = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.npy")

@@ -12,8 +12,8 @@ from audioclass.contracts import LabelFormat, WritesBytes
 from audioclass.data import Result
 from audioclass.errors import PluginError, UsageError
 from audioclass.hookspecs import PROJECT
+from audioclass.outputs import atomic_open
 from audioclass.plugins.manager import PluginManager, plugin_manager
-from audioclass.storage import atomic_open
 
 
 def output_format(format: str | None, output: Path | None) -> LabelFormat | None:  # noqa: A002 (the name of the option)

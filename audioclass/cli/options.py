@@ -105,6 +105,12 @@ class TrainingOptions(OptionGroup):
             stated = stated.updated(read_config(file), str(file))
         return stated.updated(self.values)
 
+    def files(self, corpus: Path | None = None) -> list[Path]:
+        """The files that options were read from or name: of options, a recipe, a taxonomy; whether there or not."""
+        project = None if corpus is None else find_project_file(corpus)
+        named = [self.values.get(name) for name in ("recipe", "taxonomy")]
+        return [Path(file) for file in (project, self.config, *named) if file]
+
     def refuse(self, why: str, *, but: Collection[str] = ()) -> None:
         """Where nothing is trained by them, options are refused instead of ignored."""
         table = read_config(self.config) if self.config else {}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from audioclass.errors import UsageError
+from audioclass.outputs import refuse_inputs, unwritable, written_file
 from audioclass.run import Progress, silent
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -49,12 +50,21 @@ def _coloured(line: str, colour: str) -> None:
     terminal.print_coloured(line, colour)
 
 
-def check_place(path: Path) -> None:
-    """Refuse an output that could not be written, before the work."""
-    if path.is_dir():
-        raise UsageError(f"{path}: is a folder, a file is needed")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{path}: no such folder {path.absolute().parent}")
+def check_place(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Refuse an output that could not be written, or that is one of the inputs, before the work."""
+    try:
+        target = written_file(path)
+        if target is None:
+            return
+        if target.is_dir():
+            raise UsageError(f"{path}: is a folder, a file is needed")
+        if not target.absolute().parent.is_dir():
+            raise UsageError(f"{path}: no such folder {target.absolute().parent}")
+    except (OSError, ValueError) as error:
+        if isinstance(error, UsageError):
+            raise
+        raise unwritable(path, error) if isinstance(error, OSError) else UsageError(f"{path}: {error}") from error
+    refuse_inputs([path], inputs)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -52,7 +52,8 @@ class CorpusFolder:
         about = _read_about(path / ABOUT)
         _check_folds(path / ABOUT, about.get("folds"), corpus.clips)
         checksums = {path / os.path.normpath(file): digest for file, digest in about.get("checksums", {}).items()}
-        return replace(corpus, about={key: about[key] for key in TEXTS if key in about}, checksums=checksums)
+        texts, sources = {key: about[key] for key in TEXTS if key in about}, (*corpus.sources, path / ABOUT)
+        return replace(corpus, about=texts, checksums=checksums, sources=sources)
 
     def example(self, folder: Path) -> Path:
         """Two labels below a group and one beside it."""
@@ -82,7 +83,7 @@ def _with_tree(corpus: Corpus, path: Path) -> Corpus:
             raise CorpusError(f"{path}: label {label!r} is not in it{did_you_mean(label, taxonomy.labels)}")
     missing = [Ignored(path, f"label {label!r} has no clip") for label in taxonomy.labels if label not in corpus.labels]
     paths = tuple(path for path in taxonomy.leaf_paths if path[-1] in corpus.labels)
-    return replace(corpus, ignored=(*corpus.ignored, *missing), paths=paths)
+    return replace(corpus, ignored=(*corpus.ignored, *missing), paths=paths, sources=(*corpus.sources, path))
 
 
 def _read_about(path: Path) -> Mapping[str, Any]:

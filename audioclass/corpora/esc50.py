@@ -36,7 +36,7 @@ class Esc50:
         reasons = [irregularity(clip.file) for clip in clips]
         pairs = list(zip(clips, reasons, strict=True))
         ignored = tuple(Ignored(clip.file, reason) for clip, reason in pairs if reason)
-        return Corpus(tuple(clip for clip, reason in pairs if not reason), ignored)
+        return Corpus(tuple(clip for clip, reason in pairs if not reason), ignored, sources=(path / TABLE,))
 
     def example(self, folder: Path) -> Path:
         """Four clips of two labels from three sources."""

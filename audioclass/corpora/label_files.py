@@ -73,13 +73,15 @@ class LabelFiles:
             raise CorpusError(f"{path}: not a folder")
         clips: list[Clip] = []
         ignored: list[Ignored] = []
+        read: dict[Path, None] = {}
         for place in places(path):
             sources = self._read_place(place, ignored)
+            read |= {source.file: None for of_recording in sources.values() for source in of_recording}
             for recording in place.recordings:
                 segments = _chosen(sources.get(recording, []), recording, ignored)
                 group = recording.relative_to(path).as_posix()
                 clips += [Clip(recording, one.label, one.start, one.end, group) for one in in_order(segments)]
-        return Corpus(tuple(clips), tuple(dict.fromkeys(ignored)))
+        return Corpus(tuple(clips), tuple(dict.fromkeys(ignored)), sources=tuple(read))
 
     def example(self, folder: Path) -> Path:
         """A recording for each of three formats."""

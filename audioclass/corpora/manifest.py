@@ -66,7 +66,7 @@ def read_manifest(path: Path, *, stays_inside: bool) -> Corpus:
             ignored.setdefault(clip.file, Ignored(clip.file, f"{reason} ({path.name}, line {row.line})"))
         else:
             clips.append(clip)
-    return Corpus(tuple(clips), tuple(ignored.values()))
+    return Corpus(tuple(clips), tuple(ignored.values()), sources=(path,))
 
 
 def write_manifest(corpus: Corpus, stream: IO[str], folder: Path) -> None:

@@ -18,7 +18,9 @@ from audioclass.data import Clip, Corpus, Features, Segment
 from audioclass.engine.features import extract_many
 from audioclass.errors import CorpusError, PluginError, UsageError
 from audioclass.extraction.recipe import Recipe
+from audioclass.outputs import refuse_inputs
 from audioclass.parameters import parse_assignments
+from audioclass.recordings import is_recording
 from audioclass.run import Registry, Run, silent
 from audioclass.taxonomy import Taxonomy
 
@@ -100,8 +102,20 @@ class Dataset:
 
 
 def read_corpus_at(path: str | Path, run: Run, reader: str | None = None, settings: Sequence[str] = ()) -> Corpus:
-    """The corpus at a path, by the reader whose layout it has, or by the one that is named."""
-    return read_corpus(Path(path), corpus_readers(run.registry, reader, settings))
+    """The corpus at a path, by the reader whose layout it has, or by the one that is named.
+
+    Refused before any work where an output of the run is one of its files.
+    """
+    corpus = read_corpus(Path(path), corpus_readers(run.registry, reader, settings))
+    refuse_inputs(run.outputs, (Path(path), *files_of(corpus)))
+    return corpus
+
+
+def files_of(corpus: Corpus) -> Iterator[Path]:
+    """The files of a corpus: what says its labels, and its recordings, those that are left out among them."""
+    yield from corpus.sources
+    yield from (clip.file for clip in corpus.clips)
+    yield from (one.file for one in corpus.ignored if is_recording(one.file))
 
 
 def corpus_readers(registry: Registry, reader: str | None = None, settings: Sequence[str] = ()) -> list[CorpusReader]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from audioclass.classifier.model import Model
 from audioclass.engine.classifying import ClassifiedRecording, classify_recording
 from audioclass.engine.streaming import SegmentationOptions
+from audioclass.outputs import atomic_write
 from audioclass.recordings import regular
 from audioclass.reports.audio import audio_address
 from audioclass.reports.recording import recording_page
 from audioclass.run import Progress, silent
-from audioclass.storage import atomic_write
 
 
 def classify_to_page(

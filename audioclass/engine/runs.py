@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from audioclass import __version__
@@ -21,13 +21,14 @@ def make_run(
     cache: Path | None = None,
     progress: Progress = silent,
     seed: int = 0,
+    outputs: Sequence[Path] = (),
 ) -> Run:
     """A run with every plugin that is installed; results are kept in `cache`, or in the user's own cache folder.
 
     `KEEP_NOTHING` keeps nothing.
     """
     folder = None if cache == KEEP_NOTHING else cache or user_cache()
-    return Run(plugin_manager(), executor or SerialExecutor(), folder, progress, seed)
+    return Run(plugin_manager(), executor or SerialExecutor(), folder, progress, seed, tuple(outputs))
 
 
 def user_cache() -> Path:

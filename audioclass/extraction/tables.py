@@ -18,7 +18,8 @@ import numpy as np
 from audioclass.errors import UsageError, unknown_name
 from audioclass.extraction.batch import Extracted
 from audioclass.extraction.recipe import Recipe
-from audioclass.storage import atomic_open
+from audioclass.outputs import atomic_open
+from audioclass.recordings import FOLDER, irregularity
 
 KEYS = ("file", "start", "end")
 
@@ -36,7 +37,7 @@ def table_writer(path: Path) -> Callable[[IO[bytes], Sequence[Extracted], Recipe
     suffix = path.suffix.lower()
     if suffix not in WRITERS:
         raise UsageError(f"{path}: {unknown_name('format', suffix or path.name, WRITERS)}")
-    if not path.parent.is_dir():
+    if irregularity(path.parent) != FOLDER:
         raise UsageError(f"{path.parent}: not a folder")
     if suffix == ".parquet":
         _import_parquet()

@@ -10,9 +10,9 @@ from audioclass.evaluation.formatting import shown, shown_interval
 from audioclass.evaluation.ranks import Ranked
 from audioclass.evaluation.summary import MEASURES
 from audioclass.markup import element, embedded_json, escape, page
+from audioclass.outputs import atomic_write
 from audioclass.reports.appearance import STYLE, cell, facts, figure, row_head, table
 from audioclass.reports.ranks import critical_difference_chart
-from audioclass.storage import atomic_write
 
 SHOWN = ("accuracy", "balanced_accuracy", "macro_f1", "auc_one_vs_rest", "log_loss", "brier", "calibration_error")
 NOTE = "First minus second; p values are two-sided and corrected by Holm over the pairs."

@@ -12,10 +12,10 @@ from audioclass.evaluation.labels import LABEL_MEASURES
 from audioclass.evaluation.summary import MEASURES
 from audioclass.evaluation.views import View
 from audioclass.markup import element, embedded_json, escape, page
+from audioclass.outputs import atomic_write
 from audioclass.reports.appearance import STYLE, cell, facts, figure, row_head, table
 from audioclass.reports.charts import SMALL, confusion_table, count, reliability_chart, roc_chart
 from audioclass.reports.players import AudioLink, mistakes_table
-from audioclass.storage import atomic_write
 
 NO_WIDTH = (
     "An interval of no width is no certainty: where not one mistake was seen no resample can show any, "

@@ -146,7 +146,7 @@ def test_a_reader_can_be_chosen_and_told(tmp_path, capsys):
             1,
             "label 'cat' has 5 groups, 6 folds need at least 6",
         ),
-        (["split", "corpus", "-o", "no/where/folds.csv"], 2, "no/where/folds.csv: cannot be written: No such file"),
+        (["split", "corpus", "-o", "no/where/folds.csv"], 2, "no/where/folds.csv: no such folder"),
         (["split", "corpus"], 2, "missing option '--output' / '-o'"),
         (["split", "corpus", "-o", "f.csv", "--folds", "1"], 2, "invalid value for '--folds'"),
     ],

@@ -14,9 +14,10 @@ from audioclass.engine import calibrating
 def calibrate(model: str, corpus: Path, gathering: CorpusOptions, *, output: Path | None, json: bool) -> None:
     """Fit the calibration anew, save the model and say what that did to the log-loss."""
     output = output or Path(f"{Path(model).stem}-calibrated{SUFFIX}")
-    screen.check_place(output)
+    screen.check_place(output, [Path(model)])
     with screen.progress() as progress:
-        calibrated = calibrating.calibrate(model, corpus, reader=gathering.reader, run=corpus_run(gathering, progress))
+        run = corpus_run(gathering, progress, outputs=[output])
+        calibrated = calibrating.calibrate(model, corpus, reader=gathering.reader, run=run)
     save_model(calibrated.model, output)
     before, after = calibrated.log_loss_before, calibrated.log_loss_after
     if json:

@@ -19,6 +19,7 @@ from audioclass.engine.recording_pages import classify_to_page
 from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.errors import UsageError
+from audioclass.outputs import refuse_inputs, written_file
 from audioclass.recordings import find_recordings
 from audioclass.run import Executor, Run
 from audioclass.segmentation.results import result_of
@@ -47,14 +48,16 @@ def classify(
         _follow(paths, model, options)
         return
     chosen = output_format(format_name, output)
-    for place in (output, report):
-        if place is not None and str(place) != "-":
-            screen.check_place(place)
+    files = find_recordings(paths)
+    written = [place for place in (output, report) if place is not None and str(place) != "-"]
+    for place in written:
+        screen.check_place(place)
+    refuse_inputs(written, [Path(model), *files])
     if report is not None:
         _refuse_with("--report", {"--resume": resume})
-        _classify_with_report(paths, model, options, report, chosen, output)
+        _classify_with_report(files, model, options, report, chosen, output)
     else:
-        _classify_all(paths, model, options, run, chosen, output, resume)
+        _classify_all(files, model, options, run, chosen, output, resume)
 
 
 def _refuse_with(option: str, others: Mapping[str, object]) -> None:
@@ -64,7 +67,7 @@ def _refuse_with(option: str, others: Mapping[str, object]) -> None:
 
 
 def _classify_all(
-    paths: Sequence[Path],
+    files: Sequence[Path],
     model: str,
     options: SegmentationOptions,
     run: Run,
@@ -72,13 +75,12 @@ def _classify_all(
     output: Path | None,
     resume: bool,
 ) -> None:
-    files = find_recordings(paths)
-    if resume and (output is None or str(output) == "-"):
-        raise UsageError("--resume needs -o: the ledger stands beside the output")
+    place = None if output is None or str(output) == "-" else written_file(output)
+    if resume and place is None:
+        raise UsageError("--resume needs -o with a file: the ledger stands beside the output")
     loaded_model = loaded(model)
     options.stream(loaded_model)  # what does not fit is refused before the work
-    has_ledger = output is not None and str(output) != "-"
-    ledger = Ledger(output, loaded_model, options, resume=resume) if output and has_ledger else None
+    ledger = None if place is None else Ledger(place, loaded_model, options, resume=resume)
     start = time.perf_counter()
     outcomes = _outcomes(files, model, options, run, ledger, is_lined=chosen is None and not sys.stdout.isatty())
     if chosen is not None:
@@ -129,14 +131,14 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions) -> 
 
 
 def _classify_with_report(
-    paths: Sequence[Path],
+    files: Sequence[Path],
     model: str,
     options: SegmentationOptions,
     report: Path,
     chosen: LabelFormat | None,
     output: Path | None,
 ) -> None:
-    file, *others = find_recordings(paths)
+    file, *others = files
     if others or str(file) == "-":
         raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
     with screen.progress() as progress:

@@ -9,13 +9,13 @@ from audioclass.cli import screen
 from audioclass.cli.actions.corpus_run import corpus_run
 from audioclass.cli.actions.evaluate_model import TRAINED_ALREADY
 from audioclass.cli.figures import show_comparison
-from audioclass.cli.options import ComparisonOptions, CorpusOptions
+from audioclass.cli.options import ComparisonOptions, CorpusOptions, StatedOptions
 from audioclass.engine import comparing
 from audioclass.engine.models import load_model
 from audioclass.errors import UsageError
 from audioclass.evaluation.comparison import Comparison
 from audioclass.reports.comparison import write_comparison
-from audioclass.run import Progress
+from audioclass.run import Run
 
 
 def compare(
@@ -30,40 +30,36 @@ def compare(
 ) -> None:
     """Compare and show the figures of each system and the tests of each pair."""
     if report is not None:
-        screen.check_place(report)
+        screen.check_place(report, [*training.files(corpus), *map(Path, systems)])
     are_models = [name.endswith(SUFFIX) for name in systems]
     if any(are_models) != all(are_models):
         raise UsageError("strategies and model files cannot be compared with one another; give only one sort")
     with screen.progress() as progress:
         if all(are_models):
             training.refuse(TRAINED_ALREADY)
-            comparison = _compare_models(corpus, systems, gathering, progress)
+            run = corpus_run(gathering, progress, outputs=[report])
+            comparison = _compare_models(corpus, systems, gathering.reader, run)
         else:
-            comparison = _compare_strategies(corpus, systems, training, folds, gathering, progress)
+            stated = training.beside(corpus)
+            run = corpus_run(gathering, progress, stated.seed, [report])
+            comparison = _compare_strategies(corpus, systems, stated, folds, gathering.reader, run)
     screen.out_json(comparison.to_plain()) if json else show_comparison(comparison)
     if report is not None:
         write_comparison(report, comparison, title=f"Comparison on {corpus.name}")
         screen.note(f"{report}: written")
 
 
-def _compare_models(corpus: Path, files: list[str], gathering: CorpusOptions, progress: Progress) -> Comparison:
+def _compare_models(corpus: Path, files: list[str], reader: str | None, run: Run) -> Comparison:
     names = [Path(file).stem for file in files]
     names = names if len(set(names)) == len(names) else files
     comparing.check_several(names)
     models = {name: load_model(file) for name, file in zip(names, files, strict=True)}
-    return comparing.compare_models(corpus, models, reader=gathering.reader, run=corpus_run(gathering, progress))
+    return comparing.compare_models(corpus, models, reader=reader, run=run)
 
 
 def _compare_strategies(
-    corpus: Path,
-    strategies: list[str],
-    training: ComparisonOptions,
-    folds: str,
-    gathering: CorpusOptions,
-    progress: Progress,
+    corpus: Path, strategies: list[str], stated: StatedOptions, folds: str, reader: str | None, run: Run
 ) -> Comparison:
     comparing.check_several(strategies)
-    stated = training.beside(corpus)
-    run = corpus_run(gathering, progress, stated.seed)
     configs = {strategy: stated.config(run, strategy=strategy) for strategy in strategies}
-    return comparing.compare_configs(corpus, configs, folds=folds, reader=gathering.reader, run=run)
+    return comparing.compare_configs(corpus, configs, folds=folds, reader=reader, run=run)

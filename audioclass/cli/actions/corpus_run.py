@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from audioclass.cli.options import CorpusOptions
 from audioclass.engine.runs import make_run
 from audioclass.run import Progress, Run
 
 
-def corpus_run(options: CorpusOptions, progress: Progress, seed: int = 0) -> Run:
-    """A run where, and with the cache that, the options of the corpus say."""
-    return make_run(executor=options.executor, cache=options.cache, progress=progress, seed=seed)
+def corpus_run(options: CorpusOptions, progress: Progress, seed: int = 0, outputs: Sequence[Path | None] = ()) -> Run:
+    """A run where, and with the cache that, the options of the corpus say; outputs that are None are not written."""
+    written = [output for output in outputs if output is not None]
+    return make_run(executor=options.executor, cache=options.cache, progress=progress, seed=seed, outputs=written)

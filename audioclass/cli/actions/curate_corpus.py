@@ -19,10 +19,10 @@ from audioclass.curation.checking import Finding, check_corpus
 from audioclass.curation.inspection import Inspection, inspect_recordings, measure_recordings, recordings_of
 from audioclass.curation.splitting import split_corpus
 from audioclass.data import Corpus
-from audioclass.engine.datasets import corpus_readers
+from audioclass.engine.datasets import corpus_readers, files_of
+from audioclass.outputs import atomic_open, refuse_inputs
 from audioclass.plugins.manager import plugin_manager
 from audioclass.run import Executor, Progress
-from audioclass.storage import atomic_open
 
 MOST_SHOWN = 20  # findings of one kind on the screen
 
@@ -88,7 +88,11 @@ def split(
     settings: list[str] | None,
 ) -> None:
     """Write a manifest with folds."""
+    if str(output) != "-":
+        screen.check_place(output, [path])
     layout, corpus = _read(path, reader, settings)
+    if str(output) != "-":
+        refuse_inputs([output], files_of(corpus))
     folded = split_corpus(corpus, folds, np.random.default_rng(seed))
     _write_manifest(folded, output)
     screen.note(f"{_found(path, layout, corpus)}; {folds} folds of {_fold_sizes(folded)} clips")

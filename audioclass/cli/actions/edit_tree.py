@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from audioclass.engine.models import load_model
 from audioclass.engine.runs import make_run
 from audioclass.engine.tree_editing import compare_trees, fitting_machines, tree_of_model
 from audioclass.errors import UsageError
+from audioclass.outputs import atomic_write
 from audioclass.parameters import parameter_values
-from audioclass.storage import atomic_write
 from audioclass.trees import editing
 from audioclass.trees.drawing import draw_lines
 from audioclass.trees.files import WRITERS, read_tree, tree_format
@@ -33,7 +33,7 @@ def show(model: str) -> None:
 
 def export(model: str, *, output: Path | None, format_name: str | None) -> None:
     """Write the tree of a model in a format."""
-    place = _place(output)
+    place = _place(output, [Path(model)])
     written = WRITERS[tree_format(place, format_name)](_load(model)[1])
     _write(written, place)
 
@@ -54,8 +54,9 @@ def edit(
     """Apply the edits, or open an editor where there are none, and say what would be trained again."""
     edits = {"group": group, "move": move, "add": add, "merge": merge, "rename": rename}
     machines = {"C": error_factor, "kernel": kernel}
+    inputs = [Path(model), *([tree] if tree else [])]
     uses_editor = not any(edits.values()) and not any(machines.values())
-    place = _place(output or (Path(f"{Path(model).stem}-tree.toml") if uses_editor else None))
+    place = _place(output or (Path(f"{Path(model).stem}-tree.toml") if uses_editor else None), inputs)
     loaded, before = _load(model)
     written = before if tree is None else read_tree(tree)
     if uses_editor:
@@ -74,11 +75,11 @@ def _load(model: str) -> tuple[Model, WrittenTree]:
     return loaded, tree_of_model(loaded)
 
 
-def _place(output: Path | None) -> Path | None:
+def _place(output: Path | None, inputs: Sequence[Path]) -> Path | None:
     """Where to write; None for standard output."""
     if output is None or str(output) == "-":
         return None
-    screen.check_place(output)
+    screen.check_place(output, inputs)
     return output
 
 

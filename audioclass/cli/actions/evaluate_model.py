@@ -38,9 +38,9 @@ def evaluate(
 ) -> None:
     """Evaluate, show the figures and fail where one of them is not as good as was asked."""
     if report is not None:
-        screen.check_place(report)
+        screen.check_place(report, [*training.files(paths[0] if len(paths) == 1 else None), *paths])
     with screen.progress() as progress:
-        evaluated = _evaluate(paths, training, folds, gathering, progress)
+        evaluated = _evaluate(paths, training, folds, gathering, progress, report)
     evaluation = evaluated.evaluation()
     if json:
         screen.out_json(evaluation.to_plain() | _costs(evaluated))
@@ -56,11 +56,16 @@ def evaluate(
 
 
 def _evaluate(
-    paths: list[Path], training: EvaluationOptions, folds: str, gathering: CorpusOptions, progress: Progress
+    paths: list[Path],
+    training: EvaluationOptions,
+    folds: str,
+    gathering: CorpusOptions,
+    progress: Progress,
+    report: Path | None,
 ) -> Evaluated:
     if len(paths) == 1:
         stated = training.beside(paths[0])
-        run = corpus_run(gathering, progress, stated.seed)
+        run = corpus_run(gathering, progress, stated.seed, [report])
         config = stated.config(run)
         return evaluating.cross_validate(paths[0], config=config, folds=folds, reader=gathering.reader, run=run)
     if len(paths) > 2:
@@ -69,7 +74,8 @@ def _evaluate(
     if folds != "auto":
         raise UsageError(f"--folds {TRAINED_ALREADY}")
     model = load_model(str(paths[0]))
-    evaluated = evaluating.evaluate_model(model, paths[1], reader=gathering.reader, run=corpus_run(gathering, progress))
+    run = corpus_run(gathering, progress, outputs=[report])
+    evaluated = evaluating.evaluate_model(model, paths[1], reader=gathering.reader, run=run)
     if evaluating.was_trained_on(model, evaluated.dataset):
         screen.warn(f"{paths[0]} was trained on this very corpus: these figures say nothing about new recordings")
     return evaluated

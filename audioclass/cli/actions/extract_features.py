@@ -17,6 +17,7 @@ from audioclass.extraction.batch import Extracted
 from audioclass.extraction.recipe import Recipe
 from audioclass.extraction.recipes import load_recipe
 from audioclass.extraction.tables import table_writer, write_csv, write_table
+from audioclass.recordings import find_recordings
 from audioclass.run import Executor
 
 
@@ -37,6 +38,7 @@ def extract(
         loaded = load_recipe(recipe, run.registry)
         if output is not None and str(output) != "-":
             table_writer(output)  # a wrong suffix is found before the work
+            screen.check_place(output, [Path(recipe), *find_recordings(paths)])
         start = time.perf_counter()
         with extract_many(paths, loaded, run) as extraction:
             done = extraction.collect()

@@ -40,9 +40,10 @@ def train(
     """Train or update a model, save it and show what it reaches on groups that were held out."""
     default_name = _default_name(corpus, update, tree)
     output = output or Path(f"{default_name}{SUFFIX}")
-    screen.check_place(output)
+    inputs = [path for path in (update, tree, *training.files(corpus)) if path is not None]
+    screen.check_place(output, inputs)
     start = time.perf_counter()
-    trained = _train(corpus, training, gathering, output.stem, update, tree)
+    trained = _train(corpus, training, gathering, output, update, tree)
     save_model(trained.model, output)
     seconds = time.perf_counter() - start
     screen.out_json(_plain(trained, output, seconds)) if json else _show(trained)
@@ -69,17 +70,18 @@ def _train(
     corpus: Path | None,
     training: TrainingOptions,
     gathering: CorpusOptions,
-    name: str,
+    output: Path,
     update: Path | None,
     tree: Path | None,
 ) -> Trained:
+    name, outputs = output.stem, [output]
     written = None if tree is None else read_tree(tree)
     if update is not None:
         training.refuse(OWN_METHOD, but=["taxonomy"])
         groups = training.values.get("taxonomy")
         taxonomy = None if groups in (None, "learn") else Taxonomy.read(Path(groups))
         with screen.progress() as progress:
-            run = corpus_run(gathering, progress)
+            run = corpus_run(gathering, progress, outputs=outputs)
             return updating.update(
                 update, corpus, name=name, taxonomy=taxonomy, tree=written, reader=gathering.reader, run=run
             )
@@ -87,7 +89,7 @@ def _train(
         raise UsageError("CORPUS is missing")
     stated = training.beside(corpus)
     with screen.progress() as progress:
-        run = corpus_run(gathering, progress, stated.seed)
+        run = corpus_run(gathering, progress, stated.seed, outputs)
         config = stated.config(run)
         return engine.train(corpus, config=config, tree=written, reader=gathering.reader, name=name, run=run)
 

@@ -99,8 +99,9 @@ class Outputs:
     figure: Path | None
     json: bool
 
-    def check(self) -> None:
-        """Refuse what cannot be written before any work is done."""
+    def check(self, inputs: Sequence[Path | None] = ()) -> None:
+        """Refuse what cannot be written, or is an input, before any work is done."""
+        from audioclass.outputs import refuse_inputs
         from audioclass_lab.figures import check_figure
 
         if self.output is not None:
@@ -108,19 +109,22 @@ class Outputs:
                 raise UsageError(f"{self.output}: unknown format {self.output.suffix!r}; known: .csv, .json")
             screen.check_place(self.output)
         check_figure(self.figure)
+        written = [place for place in (self.output, self.figure) if place is not None]
+        refuse_inputs(written, [path for path in inputs if path is not None])
 
     def ledger(self, name: str) -> Ledger:
         """Beside the output or the figure, else in the user's cache."""
         from audioclass.engine.runs import user_cache
+        from audioclass.outputs import written_file
         from audioclass_lab.ledger import Ledger
 
-        place = self.output or self.figure
+        place = next((file for file in map(written_file, filter(None, (self.output, self.figure))) if file), None)
         folder = user_cache() / "lab"
         return Ledger(folder / f"{name}.jsonl" if place is None else place.with_name(f"{place.name}.ledger.jsonl"))
 
     def show(self, rows: Sequence[Mapping[str, Any]], everything: Any) -> None:
         """The rows as a table on the screen and as a file, or everything as JSON."""
-        from audioclass.storage import atomic_write
+        from audioclass.outputs import atomic_write
 
         if self.output is not None:
             is_json = self.output.suffix.lower() == ".json"
@@ -154,7 +158,7 @@ def sweep_c(
     from audioclass_lab.sweeps import sweep_error_factor
 
     outputs = Outputs(output, figure, json)
-    outputs.check()
+    outputs.check([path, labels])
     data = Data(path, label, group, labels, positive, negative, normalisation)
     values = _log_grid("C", low, high, points)
     kernel, sides = Gaussian(sigma), data.sides()
@@ -193,7 +197,7 @@ def sweep_sigma(
     from audioclass_lab.figures import draw_sigmas
 
     outputs = Outputs(output, figure, json)
-    outputs.check()
+    outputs.check([path, labels])
     data = Data(path, label, group, labels, positive, negative, normalisation)
     manager = plugin_manager()
     criteria = [manager.make("criterion", name) for name in dict.fromkeys(criterion or CRITERIA)]

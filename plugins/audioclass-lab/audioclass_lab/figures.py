@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.cli import screen
 from audioclass.errors import UsageError
-from audioclass.storage import beside
+from audioclass.outputs import beside
+from audioclass.recordings import FOLDER, irregularity
 from audioclass_lab.surfaces import Surface
 
 FORMATS = (".png", ".svg", ".pdf")
@@ -21,8 +23,9 @@ def check_figure(path: Path | None) -> None:
         return
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"{path}: unknown format {path.suffix!r}; known: {', '.join(FORMATS)}")
-    if not path.parent.is_dir():
+    if irregularity(path.parent) != FOLDER:
         raise UsageError(f"{path.parent}: not a folder")
+    screen.check_place(path)
 
 
 def draw_error_factors(path: Path, rows: Sequence[Mapping[str, Any]], summary: Mapping[str, Any]) -> None:
