@@ -16,6 +16,7 @@ from audioclass.engine.runs import KEEP_NOTHING, make_run
 from audioclass.errors import AudioclassError
 from audioclass.parameters import parameter_values, with_parameters
 from audioclass.run import executor_for
+from audioclass.threads import one_thread
 from audioclass.training.assemble import Training
 from audioclass.training.config import METHOD_OPTIONS, TrainingConfig
 from audioclass.training.examples import Examples
@@ -73,6 +74,7 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         kind = next(option.kind for option in METHOD_OPTIONS if option.name == slot)
         return make_run().component(kind, getattr(self, slot))
 
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on rows of X and their labels; rows of weight 0 take no part."""
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -86,12 +88,14 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._fit(X[counted], codes, weights[counted], None if groups is None else groups[counted])
         return self
 
+    @one_thread()
     def predict(self, X: Any) -> np.ndarray:
         """The label of each row, that of its largest posterior."""
         largest = self.predict_proba(X).argmax(axis=1)
         labels: np.ndarray = self.classes_[largest]
         return labels
 
+    @one_thread()
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated posteriors, a column for each of `classes_`."""
         X = self._rows(X)

@@ -6,8 +6,7 @@ a function promises; where scipy's version would end in other digits of a poster
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -15,21 +14,6 @@ from typing import TypeVar
 import numpy as np
 
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # as scikit-learn: an impossible truth costs 36 nats, not ∞
-
-# --- threads --------------------------------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Within it, or within a function that it decorates, results do not depend on the number of cores.
-
-    Sums in another order end in other digits, and processes bring their own threads.
-    """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
-
 
 # --- probabilities --------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ ROOMS = {
     "smoothers", "formats", "corpora",
 }  # fmt: skip
 TABLE = (
-    {"errors", "plain", "data", "markup"},
+    {"errors", "plain", "data", "markup", "threads"},
     {"parameters", "problems", "taxonomy", "numerics", "outputs", "recordings"},
     {"contracts", "trees", "text_files", "storage"},
     {"hookspecs", "run"},
@@ -45,7 +45,7 @@ THIRD_PARTIES = {
     "trainers": {"sklearn", "scipy"},
     "evaluation": {"scipy"},
     "training": {"sklearn", "scipy", "joblib"},
-    "numerics": {"threadpoolctl"},
+    "threads": {"threadpoolctl"},
     "run": {"joblib"},
     "criteria": {"scipy"},
     "searches": {"scipy"},

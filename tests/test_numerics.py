@@ -4,7 +4,6 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special
-from threadpoolctl import threadpool_info
 
 from audioclass.numerics import (
     LEAD,
@@ -13,7 +12,6 @@ from audioclass.numerics import (
     led_by,
     log_loss,
     log_losses,
-    one_thread,
     platt_targets,
     rising_root,
     sigmoid,
@@ -21,16 +19,6 @@ from audioclass.numerics import (
 )
 
 RNG = np.random.default_rng(0)
-
-
-@one_thread()
-def counts():
-    return {pool["num_threads"] for pool in threadpool_info()}
-
-
-def test_within_it_there_is_one_thread():
-    assert np.dot(np.ones(3), np.ones(3)) == 3  # its library is loaded
-    assert counts() == {1}
 
 
 @given(st.lists(st.floats(-1e4, 1e4), min_size=2, max_size=6))

@@ -22,6 +22,7 @@ from audioclass.contracts import (
 )
 from audioclass.numerics import led_by
 from audioclass.problems import FeatureMachine, Plan
+from audioclass.threads import one_thread
 
 Machines = Bank | tuple[FeatureMachine, ...]
 
@@ -51,6 +52,7 @@ class Classifier:
     calibrations: tuple[Fitted, ...] = ()
     fitted: Fitted = field(default_factory=dict)
 
+    @one_thread()
     def scores(self, X: np.ndarray) -> np.ndarray:
         """(n, n_dichotomies) scores of prepared rows; (n, n_labels) for a direct strategy."""
         if isinstance(self.machines, Bank):
@@ -69,6 +71,7 @@ class Classifier:
         parts = [self.calibrator.probabilities(column, fitted) for column, fitted in columns]
         return np.stack(parts, axis=1) if parts else np.empty((len(scores), 0))
 
+    @one_thread()
     def combine(self, scores: np.ndarray) -> np.ndarray:
         """Posteriors (n, n_labels) from scores, at least 0 and of sum 1; the label of a row is that of the largest."""
         scores = np.asarray(scores, np.float64)

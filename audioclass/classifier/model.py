@@ -16,6 +16,7 @@ from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
 from audioclass.taxonomy import Taxonomy
+from audioclass.threads import one_thread
 
 ROWS_TOGETHER = 64
 
@@ -98,6 +99,7 @@ class Model:
         """Posteriors of the windows of a recording under the model's recipe."""
         return Posteriors(self.posteriors_of(features.X), self.labels, features.segments)
 
+    @one_thread()
     def posteriors_of(self, X: np.ndarray, first: int = 0) -> np.ndarray:
         """(n, n_labels) of rows of features, in float64; `first` is the place of the first row in its recording.
 
@@ -115,10 +117,12 @@ class Model:
             at += len(batch)
         return np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
 
+    @one_thread()
     def combine(self, P: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """The posterior of a clip, (n_labels,), from those of its windows."""
         return combine_windows(P, weights, self.inverse_temperature)
 
+    @one_thread()
     def scores_of(self, X: np.ndarray) -> np.ndarray:
         """(n, n_machines) uncalibrated scores of rows of features."""
         return self.classifier.scores(self._prepared(X))

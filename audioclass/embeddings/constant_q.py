@@ -10,8 +10,8 @@ import numpy as np
 from audioclass.contracts import Embedding
 from audioclass.embeddings.windows import hop_length_at, mean_and_deviation, mono_windows, padded
 from audioclass.hookspecs import hookimpl
-from audioclass.numerics import one_thread
 from audioclass.parameters import component, parameter
+from audioclass.threads import one_thread
 
 CLASSES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 CIRCLES = ("fifths", "minor_thirds", "major_thirds")

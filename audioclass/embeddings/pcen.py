@@ -9,8 +9,8 @@ import numpy as np
 from audioclass.contracts import Embedding
 from audioclass.embeddings.windows import hop_length_at, mean_and_deviation, mel_spectrogram, mono_window
 from audioclass.hookspecs import hookimpl
-from audioclass.numerics import one_thread
 from audioclass.parameters import component, parameter
+from audioclass.threads import one_thread
 
 FULL_SCALE = 2.0**31  # the samples that the usual values of gain and bias were chosen for are 32-bit integers
 

@@ -9,8 +9,8 @@ import numpy as np
 from audioclass.contracts import Embedding
 from audioclass.embeddings.windows import mono_window, padded
 from audioclass.hookspecs import hookimpl
-from audioclass.numerics import one_thread
 from audioclass.parameters import component, parameter
+from audioclass.threads import one_thread
 
 PERIODS = 4  # of the lowest pitch that a frame holds at least; YIN needs two
 

@@ -9,8 +9,8 @@ import numpy as np
 from audioclass.contracts import Embedding
 from audioclass.embeddings.windows import frame_length_at, hop_length_at, mel_spectrogram, mono_window
 from audioclass.hookspecs import hookimpl
-from audioclass.numerics import one_thread
 from audioclass.parameters import component, parameter
+from audioclass.threads import one_thread
 
 BANDS, LOWEST = 128, 0.0  # the mel bands whose rises are onsets, as librosa takes them
 

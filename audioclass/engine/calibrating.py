@@ -15,6 +15,7 @@ from audioclass.engine.runs import make_run
 from audioclass.errors import CorpusError, did_you_mean
 from audioclass.numerics import log_loss
 from audioclass.run import Run
+from audioclass.threads import one_thread
 from audioclass.training.folds import fold_count, grouped_folds
 
 
@@ -28,6 +29,7 @@ class Recalibrated:
     log_loss_after: float
 
 
+@one_thread()
 def calibrate(
     model: str | Path, corpus: str | Path, *, reader: str | None = None, run: Run | None = None
 ) -> Recalibrated:

@@ -18,7 +18,6 @@ from audioclass.engine.models import DEFAULT_MODEL, loaded
 from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, StreamClassifier, in_batches
 from audioclass.extraction.extract import extract_features
-from audioclass.numerics import one_thread
 from audioclass.reports.envelope import Envelope
 from audioclass.run import Progress, Run, silent
 from audioclass.segmentation.results import result_of
@@ -71,7 +70,7 @@ def classify_recording(
     start, name = time.perf_counter(), _name(source)
     classifier, watch = StreamClassifier(model, options), _Watch(for_page, model)
     segments: list[ClassifiedSegment] = []
-    with one_thread(), open_audio(source) as audio:
+    with open_audio(source) as audio:
 
         def tell() -> None:
             declared = audio.declared / audio.sample_rate if audio.declared else None

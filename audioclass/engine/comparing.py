@@ -14,6 +14,7 @@ from audioclass.errors import UsageError
 from audioclass.evaluation.compare import compare
 from audioclass.evaluation.comparison import Comparison
 from audioclass.run import Run
+from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
 
 
@@ -62,6 +63,7 @@ def check_several(names: Sequence[str]) -> None:
         raise UsageError(f"{len(names)} strategy or model, at least 2 are needed to compare")
 
 
+@one_thread()
 def _compared(evaluated: Mapping[str, Evaluated], folds: np.ndarray | None) -> Comparison:
     costs = {
         name: {

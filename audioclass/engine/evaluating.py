@@ -24,6 +24,7 @@ from audioclass.evaluation.predictions import Predictions
 from audioclass.run import Run
 from audioclass.storage import Store, computed
 from audioclass.taxonomy import Taxonomy
+from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
 from audioclass.training.folds import fold_count, grouped_folds
 
@@ -53,6 +54,7 @@ class Evaluated:
     inverse_temperature: float = 1.0
     tree: str = ""
 
+    @one_thread()
     def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
         """All measures, per window and per recording, with intervals over groups."""
         return evaluate(

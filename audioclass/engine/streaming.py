@@ -12,13 +12,13 @@ from audioclass.data import Block, Features, Posteriors
 from audioclass.errors import UsageError
 from audioclass.extraction.extract import context_of, extract_features
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
-from audioclass.numerics import one_thread
 from audioclass.parameters import parse_component
 from audioclass.run import Run
 from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.results import SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.smoothing import SmoothedWindows, WindowSmoother
+from audioclass.threads import one_thread
 
 SHORT_BLOCK = 4096  # samples at a time where segments are wanted as soon as they are known
 DEFAULT_SMOOTHER = "hmm"
@@ -102,10 +102,12 @@ class StreamClassifier:
         self._n_rows += len(P)
         return Posteriors(P, self.model.labels, features.segments)
 
+    @one_thread()
     def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
         """Segments that are final now."""
         return self._stream.push(posteriors)
 
+    @one_thread()
     def finish(self) -> list[ClassifiedSegment]:
         """The segments that were not final, at the end of the recording."""
         return self._stream.finish()
@@ -133,10 +135,9 @@ class WindowStream:
 def classify_stream(blocks: Iterable[Block], model: Model, options: SegmentationOptions) -> Iterator[ClassifiedSegment]:
     """Segments of a stream of blocks, each as soon as nothing can change it."""
     classifier = StreamClassifier(model, options)
-    with one_thread():
-        for features in extract_features(blocks, model.recipe):
-            yield from classifier.push(classifier.posteriors(features))
-        yield from classifier.finish()
+    for features in extract_features(blocks, model.recipe):
+        yield from classifier.push(classifier.posteriors(features))
+    yield from classifier.finish()
 
 
 def in_batches(chunks: Iterable[Features]) -> Iterator[Features]:

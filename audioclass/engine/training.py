@@ -25,6 +25,7 @@ from audioclass.extraction.recipe import Recipe
 from audioclass.run import Run
 from audioclass.smoothers.transitions import count_transitions
 from audioclass.taxonomy import Taxonomy
+from audioclass.threads import one_thread
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
@@ -116,6 +117,7 @@ def config_from(config: TrainingConfig | None, options: Mapping[str, Any], run: 
     return config or TrainingConfig.of(options, run)
 
 
+@one_thread()
 def train_on(
     dataset: Dataset,
     config: TrainingConfig,

@@ -33,6 +33,7 @@ from audioclass.problems import Dichotomy, Machine, Plan
 from audioclass.run import Run
 from audioclass.strategies.dendrogram import HybridDendrogram
 from audioclass.taxonomy import Taxonomy
+from audioclass.threads import one_thread
 from audioclass.training.assemble import Training, assemble
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
@@ -42,6 +43,7 @@ from audioclass.training.train import plan_of
 from audioclass.trees.text import WrittenTree
 
 
+@one_thread()
 def update(
     model: str | Path,
     corpus: str | Path | None = None,

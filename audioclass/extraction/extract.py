@@ -16,6 +16,7 @@ from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.recipe import Part, Recipe
 from audioclass.pooling.tracks import derivative
 from audioclass.pooling.windows import Windower
+from audioclass.threads import one_thread
 
 DERIVATIVE_REACH = 2
 DECIMALS = 4
@@ -81,6 +82,7 @@ def context_of(recipe: Recipe) -> int:
     )
 
 
+@one_thread()
 def _frame_matrices(recipe: Recipe, spectra: CachedSpectra, inside: slice) -> list[np.ndarray]:
     """One matrix for each part: its descriptors and their derivatives, or the samples themselves for an embedding."""
     known: dict[Any, np.ndarray] = {}
@@ -102,6 +104,7 @@ def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray
     return np.concatenate(orders, axis=1) if part.derivatives else values
 
 
+@one_thread()
 def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Sequence[np.ndarray]) -> Features:
     parts = [_pool_part(part, recipe, part_windows) for part, part_windows in zip(recipe.parts, windows, strict=True)]
     # Digits that differ by rounding alone must not survive to be ranked against one another.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audioclass.contracts import Fitted, Kernel, Strategy, Trainer
-from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy
 from audioclass.run import Run
 from audioclass.storage import Store
+from audioclass.threads import one_thread
 from audioclass.training.config import HeldOutMethod, TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples

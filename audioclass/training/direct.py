@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from audioclass.contracts import DirectStrategy, FitsDirectCombination, Fitted, Kernel, Strategy
-from audioclass.numerics import one_thread
 from audioclass.run import Run
 from audioclass.storage import Store
+from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from audioclass.numerics import one_thread
 from audioclass.run import Run, SerialExecutor
+from audioclass.threads import one_thread
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")

@@ -11,12 +11,12 @@ import numpy as np
 
 from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search
 from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise, statistic_of
-from audioclass.numerics import one_thread
 from audioclass.problems import Axis, Dichotomy, Found, Trial
 from audioclass.run import Run
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
 from audioclass.storage import Store
+from audioclass.threads import one_thread
 from audioclass.training.config import ErrorFactorRule, TrainingConfig
 from audioclass.training.examples import Examples, digest_of, spread_rows
 from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample, axis_of

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audioclass.contracts import HasTree, Kernel, PlansRounds
-from audioclass.numerics import one_thread
 from audioclass.problems import Dichotomy, Geometry, Plan, Round
 from audioclass.run import Run
 from audioclass.storage import Store
 from audioclass.taxonomy import Taxonomy
+from audioclass.threads import one_thread
 from audioclass.training.assemble import Training, assemble, assemble_direct, held_out_answers
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, planning_strategy, train_dichotomies
