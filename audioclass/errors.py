@@ -43,6 +43,14 @@ class StorageError(AudioclassError):
     """A disk that has no room for what is to be written."""
 
 
+class ComponentError(PluginError):
+    """A component of a plugin failed while it was used, or gave something else than its contract promises."""
+
+
+class ComponentRefusal(ComponentError, ValueError):
+    """A component of a plugin cannot use what it was given; who called it may go on without it."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'gaussian'?` for the nearest known name, or nothing."""
     nearest = get_close_matches(name, list(known), n=1, cutoff=0.6)

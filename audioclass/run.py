@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from audioclass.errors import UsageError
-from audioclass.parameters import make, parse_assignments, parse_component
+from audioclass.parameters import parse_assignments, parse_component
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -167,8 +167,8 @@ class Run:
         """A component from its name, from `name:parameter=value,…`, from a table with its name, or as it is."""
         if isinstance(stated, str):
             name, assignments = parse_component(stated)
-            cls = self.registry.load(kind, name)
-            return make(cls, parse_assignments(cls, assignments))
+            values = parse_assignments(self.registry.load(kind, name), assignments)
+            return self.registry.make(kind, name, values)
         if isinstance(stated, Mapping):
             if not isinstance(stated.get("name"), str):
                 raise UsageError(f"{kind} {dict(stated)!r} must have a name")

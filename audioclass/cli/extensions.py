@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TRACE = "AUDIOCLASS_TRACE"
 MANIFEST = "audioclass-plugin.toml"  # as in plugins.manifests, whose import this look does without
+# How a command says that it is done, or that an option is wrong; and a pipe whose reader has gone.
+WAYS_TO_END = (typer.Exit, typer.Abort, typer.TyperException, SystemExit, BrokenPipeError)
 COMPLETION = ("install_completion", "show_completion")  # options that a whole program has, once
 
 
@@ -57,11 +59,21 @@ class LazyGroup(TyperGroup):
 
 
 def _plugin_command(name: str) -> Any:
-    """The command of a plugin, which is imported now."""
-    app = _manager().make("command", name.replace("-", "_")).app()
-    command = typer.main.get_command(app)
+    """The command of a plugin, which is imported now; what it raises when it is run names it."""
+    from audioclass.plugins.attribution import attributing, origin_of
+
+    component = _manager().make("command", name.replace("-", "_"))
+    with attributing(origin_of(component)):
+        command = typer.main.get_command(component.app())
     command.name = name
     command.params = [param for param in command.params if param.name not in COMPLETION]
+    run = command.invoke
+
+    def run_attributed(context: Any) -> Any:
+        with attributing(origin_of(component), passing=WAYS_TO_END):
+            return run(context)
+
+    vars(command)["invoke"] = run_attributed
     return command
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from audioclass.contracts import CorpusReader, StatesGenerality
 from audioclass.data import Clip, Corpus
-from audioclass.errors import CorpusError, UsageError
+from audioclass.errors import CorpusError, PluginError, UsageError
 from audioclass.recordings import ABSENT, irregularity
 
 
@@ -33,13 +34,22 @@ def choose_reader(path: Path, readers: Sequence[CorpusReader]) -> CorpusReader:
     if len(readers) == 1:
         return readers[0]
     for _, alike in groupby(sorted(readers, key=generality), key=generality):
-        matching = [reader for reader in alike if reader.matches(path)]
+        matching = [reader for reader in alike if _matches(reader, path)]
         if len(matching) > 1:
             names = " and like ".join(reader.name for reader in matching)
             raise UsageError(f"{path}: looks like {names}; choose one with --reader")
         if matching:
             return matching[0]
     raise CorpusError(f"{path}: no corpus that a reader knows; {_layouts(readers)}")
+
+
+def _matches(reader: CorpusReader, path: Path) -> bool:
+    """Whether a reader takes the path for its layout; a plugin's reader that cannot say does not, and is named."""
+    try:
+        return bool(reader.matches(path))
+    except PluginError as error:
+        warnings.warn(f"{error}; the corpus is read without it", stacklevel=2)
+        return False
 
 
 def generality(reader: CorpusReader) -> int:

@@ -13,6 +13,7 @@ everywhere: composed letters, no space around them. The group of a clip is its r
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from audioclass.contracts import (
 from audioclass.corpora.beside import NO_RECORDING, Place, in_order, places
 from audioclass.corpora.tones import write_tone
 from audioclass.data import Annotations, Clip, Corpus, Ignored, Segment
-from audioclass.errors import CorpusError
+from audioclass.errors import CorpusError, PluginError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.recordings import FOLDER, irregularity
@@ -120,7 +121,7 @@ class LabelFiles:
         name = file.name.lower()
         alike = [one for one in self.formats if name.endswith(tuple(map(str.lower, _suffixes(one))))]
         head = first_line(file) if any(isinstance(one, RecognisesFiles) for one in alike) else ""
-        return next((one for one in alike if not isinstance(one, RecognisesFiles) or one.recognises(head)), None)
+        return next((one for one in alike if not isinstance(one, RecognisesFiles) or _recognises(one, head)), None)
 
 
 @hookimpl
@@ -152,6 +153,15 @@ def _specificity(format_: LabelFormat) -> tuple[bool, int, str]:
 
 def _suffixes(format_: LabelFormat) -> tuple[str, ...]:
     return format_.suffixes if isinstance(format_, RecognisesFiles) else (format_.suffix,)
+
+
+def _recognises(format_: RecognisesFiles, head: str) -> bool:
+    """Whether a file that begins so may be of the format; a plugin's format that cannot say does not, and is named."""
+    try:
+        return bool(format_.recognises(head))
+    except PluginError as error:
+        warnings.warn(f"{error}; label files are read without it", stacklevel=2)
+        return False
 
 
 def _names_recordings(format_: LabelFormat) -> bool:

@@ -17,7 +17,7 @@ from audioclass.data import Result, Segment
 from audioclass.engine.classifying import classify_recording
 from audioclass.engine.models import loaded
 from audioclass.engine.streaming import SegmentationOptions
-from audioclass.errors import AudioclassError, UsageError
+from audioclass.errors import AudioclassError, ComponentError, UsageError
 from audioclass.extraction.batch import CRASHED
 from audioclass.recordings import regular
 from audioclass.run import Progress, Run, silent
@@ -65,7 +65,8 @@ def classify_one(path: Path, model: str, options: SegmentationOptions, progress:
         source = STANDARD_INPUT if str(path) == STANDARD_INPUT else regular(path)
         classified = classify_recording(source, loaded(model), options, progress)
     except AudioclassError as error:
-        return Outcome(path, reason=str(error))
+        where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
+        return Outcome(path, reason=f"{where}{error}")
     except OSError as error:
         return Outcome(path, reason=f"{path}: {error.strerror}")
     return Outcome(path, classified.result, seconds=classified.seconds)

@@ -12,7 +12,7 @@ from pathlib import Path
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
 from audioclass.data import Block
-from audioclass.errors import AudioclassError
+from audioclass.errors import AudioclassError, ComponentError
 from audioclass.extraction.cache import Cache, CachedFeatures, cache_key
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
@@ -49,7 +49,8 @@ def extract_one(path: Path, recipe: Recipe, cache: Cache, progress: Progress = s
         before = cache.find(key)
         features = before or cache.write(key, extract_features(_watched(path, recipe, progress), recipe), recipe)
     except AudioclassError as error:
-        return Extracted(path, reason=str(error), seconds_taken=time.perf_counter() - start)
+        where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
+        return Extracted(path, reason=f"{where}{error}", seconds_taken=time.perf_counter() - start)
     except OSError as error:
         return Extracted(path, reason=f"{path}: {error.strerror}", seconds_taken=time.perf_counter() - start)
     return Extracted(path, features, was_cached=before is not None, seconds_taken=time.perf_counter() - start)

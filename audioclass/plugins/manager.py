@@ -25,7 +25,9 @@ from audioclass.errors import PluginError, did_you_mean, unknown_name
 from audioclass.hookspecs import KINDS, PROJECT
 from audioclass.parameters import make
 from audioclass.plugins import validation
+from audioclass.plugins.attribution import Origin, attributed, named_text_of
 from audioclass.plugins.builtins import builtin_source
+from audioclass.plugins.importing import ImportTimeout, UserInterrupt, contained
 from audioclass.plugins.manifests import Entry, describe, explain_difference, read_manifest, sort_entries
 from audioclass.plugins.sources import (
     NOT_INSTALLED,
@@ -194,8 +196,11 @@ class PluginManager:
         return self._classes[entry.key]
 
     def make(self, kind: str, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """The component of a name with these parameters."""
-        return make(self.load(kind, name), parameters or {})
+        """The component of a name with these parameters; one of a third party says who it is where it fails."""
+        cls, entry = self.load(kind, name), self.find(kind, name)
+        if not self._sources[entry.distribution].is_builtin:
+            cls = attributed(cls, Origin(entry.kind, entry.name, entry.distribution, entry.version))
+        return make(cls, parameters or {})
 
     def load_all(self) -> None:
         """Import everything; what fails is in the quarantine afterwards."""
@@ -337,7 +342,8 @@ class PluginManager:
         return loaded
 
     def _load_module(self, source: PluginSource, name: str) -> list[tuple[Entry, type[Any]]]:
-        with contextlib.redirect_stdout(sys.stderr):  # what a plugin prints is no result of ours
+        surroundings = contextlib.nullcontext() if source.is_builtin else contained(source.distribution)
+        with surroundings:
             with _phase("import"):
                 module = self._modules[name] if name in self._modules else _resolve(name)
             with _phase("registration"):
@@ -390,7 +396,7 @@ def _write_call(outcome: Any, hook: str, methods: Sequence[Any], arguments: Any)
     """One line for a call of a hook: which module was asked, and what it gave or raised."""
     modules = ", ".join(method.plugin_name for method in methods)
     if outcome.exception is not None:
-        given = f"{type(outcome.exception).__name__}: {outcome.exception}"
+        given = named_text_of(outcome.exception)
     else:
         classes = [cls for returned in outcome.get_result() for cls in returned]
         given = ", ".join(getattr(cls, "__name__", repr(cls)) for cls in classes)
@@ -411,5 +417,9 @@ def _phase(name: str) -> Iterator[None]:
         raise
     except PluginError as error:
         raise LoadFailure(name, str(error)) from error
-    except (Exception, SystemExit) as error:  # foreign code may raise anything, and must not end the tool
-        raise LoadFailure(name, " ".join(f"{type(error).__name__}: {error}".split())) from error
+    except (UserInterrupt, GeneratorExit):
+        raise
+    except ImportTimeout as error:
+        raise LoadFailure(name, str(error)) from error
+    except BaseException as error:  # foreign code may raise anything, and must not end the tool
+        raise LoadFailure(name, named_text_of(error)) from error

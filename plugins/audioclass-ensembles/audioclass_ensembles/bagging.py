@@ -15,7 +15,7 @@ import numpy as np
 
 from audioclass import component, hookimpl, parameter, plugin_manager
 from audioclass.contracts import ScoresFeatures, Trainer, Wants
-from audioclass.parameters import make, parse_assignments
+from audioclass.parameters import parse_assignments
 from audioclass.problems import Entries, FeatureMachine, Machine, Task
 from audioclass_ensembles.bags import draw_bags
 
@@ -39,8 +39,9 @@ class Bagging:
     @cached_property
     def member(self) -> Trainer:
         """The trainer that fits each bag."""
-        cls = plugin_manager().load("trainer", self.base)
-        trainer: Trainer = make(cls, parse_assignments(cls, self.settings))
+        manager = plugin_manager()
+        settings = parse_assignments(manager.load("trainer", self.base), self.settings)
+        trainer: Trainer = manager.make("trainer", self.base, settings)
         return trainer
 
     @property
