@@ -56,6 +56,9 @@ def test_members_that_want_features(monkeypatch):
         def load(self, kind, name):
             return {"adaboost": AdaBoost}[name]
 
+        def make(self, kind, name, parameters):
+            return self.load(kind, name)(**parameters)
+
     monkeypatch.setattr(bagging, "plugin_manager", Manager)
     trainer = Bagging(base="adaboost", settings=("n_rounds=5",), n_members=11)
     X, y = problem()
