@@ -150,15 +150,18 @@ def _is_ours(function: Any) -> bool:
 
 def _guarded(function: Callable[..., Any], name: str, origin: Origin) -> Callable[..., Any]:
     is_attribute = isinstance(function, functools.partial)
+    passing: tuple[type[BaseException], ...] = SETTLED
+    if is_attribute:
+        passing += (AttributeError,)  # says that there is none
+    if origin.kind == "format":
+        passing += (OSError,)  # of the stream, which is ours
 
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             result = function(*arguments, **named)
-        except SETTLED:
-            raise
         except BaseException as error:
-            if is_attribute and isinstance(error, AttributeError):
-                raise  # says that there is none
+            if isinstance(error, passing):
+                raise
             raise failure_of(origin, error, name) from error
         return result if is_attribute else _looked_at(origin, name, (*arguments, *named.values()), result)
 

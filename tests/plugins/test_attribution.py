@@ -192,12 +192,26 @@ def test_a_recording_that_a_component_fails_on_is_skipped_and_the_rest_is_done(f
     assert (tmp_path / "t.csv").read_text().count("noise-") > 2
 
 
+def test_a_stream_that_cannot_be_written_is_not_the_fault_of_its_format():
+    writes = attributed(type("Writes", (), {"write": lambda self, result, stream: stream.write("a")}), FORMAT)
+    with pytest.raises(BrokenPipeError):
+        writes().write(None, BrokenStream())
+
+
 def test_attribution_goes_along_to_other_processes(faulty, small, tmp_path, capfd):
     fault = "if len(arguments[0]) > 1: raise RuntimeError('boom')\n        return np.zeros(6)"
     module = faulty("embedding", "embed", fault)
     command = command_for("embedding", small, None, tmp_path)
     assert cli.run(["-p", str(module), *command, "--jobs", "2"]) == 1
     assert "embedding 'faulty' of faulty (not installed): RuntimeError: boom" in messages(capfd)
+
+
+FORMAT = Origin("format", "own", "audioclass-own", "1.0")
+
+
+class BrokenStream:
+    def write(self, text):
+        raise BrokenPipeError
 
 
 ORIGIN = Origin("kernel", "own", "audioclass-own", "1.0")
