@@ -1,12 +1,15 @@
 """A zip of `manifest.json` and `.npy` members, read as if an enemy had written it.
 
-Nothing in it is run or unpacked to disk; sizes are counted while reading, not believed.
+Nothing in it is run or unpacked to disk. Names, sizes and shapes are checked before what they are of is read, sizes are
+counted while reading, and the last member holds the SHA-256 of all others: what was changed since it was written is
+refused.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import hashlib
 import io
 import json
 import math
@@ -14,48 +17,113 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.outputs import atomic_open
 from audioclass.plain import is_plain
+from audioclass.recordings import irregularity
 
 MANIFEST = "manifest.json"
+DIGESTS = "digests/sha256.npy"
 MEMBER = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.npy")
 DTYPES = {"<f4", "<f8", "<i4", "<i8", "|b1", "|i1", "|u1", "<i2", "<u2"}
-LONGEST_MANIFEST = 2**25
-LARGEST = 2**31  # bytes of all arrays together
-MOST_MEMBERS = 20_000
 MAGIC = b"\x93NUMPY\x01\x00"
 EPOCH = (1980, 1, 1, 0, 0, 0)
+DIRECTORY_END, LARGE_DIRECTORY = b"PK\x05\x06", b"PK\x06\x07"
+END_LENGTH, LOCATOR_LENGTH = 22, 20
+
+# What a file may ask for before a model is made of it: below 500 MB for the whole process, whatever it holds.
+LARGEST = 2**28  # bytes of all arrays together
+LONGEST_MANIFEST = 2**24
+MOST_VALUES = 2**20  # of the manifest: each is an object of up to a few hundred bytes
+DEEPEST = 64  # tables and lists within one another
+LONGEST_DIRECTORY = 2**22
+MOST_MEMBERS = 20_000
+LONGEST_AXIS = 2**20
+LONGEST_HEADER = 4096
+PIECE = 2**20  # bytes read at a time
 
 
 def write_archive(path: Path, manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write beside, then rename; the same content gives the same bytes."""
+    """Write beside, then rename; the same content gives the same bytes. What could not be read again is refused."""
     if not is_plain(manifest):
         raise TypeError("a manifest holds plain values only")
+    n_bytes = sum(array.nbytes for array in arrays.values())
+    if n_bytes > LARGEST:
+        raise ModelError(f"{path}: its arrays take {n_bytes // 2**20} MB, a model has at most {LARGEST // 2**20}")
+    text = json.dumps(manifest, ensure_ascii=False, indent=1, allow_nan=False).encode()
+    _check_text(text)
+    digests: dict[str, bytes] = {}
     with atomic_open(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
-        text = json.dumps(manifest, ensure_ascii=False, indent=1, allow_nan=False)
-        _add(archive, MANIFEST, text.encode())
+        _add(archive, MANIFEST, text, digests)
         for name in sorted(arrays):
-            _add(archive, f"{name}.npy", _npy(name, arrays[name]))
+            _add(archive, f"{name}.npy", _npy(name, arrays[name]), digests)
+        _add(archive, DIGESTS, _npy("digests/sha256", _table_of(digests)), {})
 
 
-def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The manifest and the arrays by name, or a ModelError of one line."""
-    with naming(path), path.open("rb") as file, zipfile.ZipFile(file) as archive:
-        members = _members(archive)
-        manifest = _manifest(_content(archive, members.pop(MANIFEST), LONGEST_MANIFEST))
-        left, arrays = LARGEST, {}
-        for name, info in members.items():
-            content = _content(archive, info, left)
-            left -= len(content)
-            arrays[name.removesuffix(".npy")] = _array(name, content)
-        return manifest, arrays
+@dataclass(frozen=True)
+class Archive:
+    """An open model file: its manifest, and arrays that are read when they are asked for.
+
+    `has_digests` tells whether it states what its members must be; where it does, they are.
+    """
+
+    manifest: Mapping[str, Any]
+    names: tuple[str, ...]
+    has_digests: bool
+    _zip: zipfile.ZipFile = field(repr=False)
+    _digests: Mapping[str, bytes] = field(repr=False)
+
+    def arrays(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """The arrays of these names; their sizes were checked together before the first is read."""
+        return {name: self._array(f"{name}.npy") for name in names}
+
+    def check_others(self, names: Iterable[str]) -> None:
+        """Read members that nobody needs only to know whether they are what was written."""
+        for name in (f"{name}.npy" for name in names):
+            with self._zip.open(name) as stream:
+                self._check(name, _Hashing(name, stream).rest())
+
+    def _array(self, name: str) -> np.ndarray:
+        info = self._zip.getinfo(name)
+        with self._zip.open(info) as stream:
+            hashing = _Hashing(name, stream)
+            array = _array(name, hashing, info.file_size)
+        self._check(name, hashing.digest)
+        return array
+
+    def _check(self, name: str, digest: bytes) -> None:
+        if self.has_digests and self._digests[name] != digest:
+            raise ModelError(f"member {name!r} is not what was saved: its SHA-256 is another")
+
+
+@contextlib.contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """A model file, its directory and manifest checked; whatever is wrong within becomes a ModelError of one line."""
+    with naming(path):
+        if reason := irregularity(path):
+            raise ModelError(f"{reason}, must be a model file")
+        with path.open("rb") as file:
+            _check_directory(file)
+            with zipfile.ZipFile(file) as archive:
+                yield _opened(archive)
+
+
+def _opened(archive: zipfile.ZipFile) -> Archive:
+    members = _members(archive)
+    has_digests = DIGESTS in members
+    digests = _digests(archive, members) if has_digests else {}
+    text = _content(archive, members[MANIFEST], LONGEST_MANIFEST)
+    if has_digests and digests[MANIFEST] != _digest(MANIFEST, text):
+        raise ModelError(f"{MANIFEST} is not what was saved: its SHA-256 is another")
+    names = tuple(name.removesuffix(".npy") for name in members if name not in (MANIFEST, DIGESTS))
+    return Archive(_manifest(text), names, has_digests, archive, digests)
 
 
 @contextlib.contextmanager
@@ -76,11 +144,15 @@ def naming(path: Path) -> Iterator[None]:
         raise ModelError(f"{path}: not a model that can be read: {' '.join(what.split())}") from error
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+# --- writing
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes, digests: dict[str, bytes]) -> None:
     info = zipfile.ZipInfo(name, EPOCH)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     archive.writestr(info, content)
+    digests[name] = _digest(name, content)
 
 
 def _npy(name: str, array: np.ndarray) -> bytes:
@@ -92,6 +164,80 @@ def _npy(name: str, array: np.ndarray) -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array(stream, array, version=(1, 0), allow_pickle=False)
     return stream.getvalue()
+
+
+# --- digests
+
+
+def _digest(name: str, content: bytes) -> bytes:
+    """Of a member with its name: the same content under another name is another member."""
+    return hashlib.sha256(name.encode() + b"\0" + content).digest()
+
+
+def _table_of(digests: Mapping[str, bytes]) -> np.ndarray:
+    """(n_members, 32): a row for each member, in the order of their names."""
+    rows = b"".join(digests[name] for name in sorted(digests))
+    return np.frombuffer(rows, np.uint8).reshape(len(digests), -1)
+
+
+def _digests(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, bytes]:
+    """What each other member must be, by its name."""
+    info, names = members[DIGESTS], sorted(name for name in members if name != DIGESTS)
+    with archive.open(info) as stream:
+        table = _array(DIGESTS, _Hashing(DIGESTS, stream), info.file_size)
+    if table.dtype != np.uint8 or table.ndim != 2 or table.shape[1:] != (32,):
+        raise ModelError(f"member {DIGESTS!r} has the shape {table.shape}, must be a row of 32 bytes for each member")
+    if len(table) != len(names):
+        raise ModelError(f"{len(names)} members, {len(table)} were saved: one is missing, or was added")
+    return {name: row.tobytes() for name, row in zip(names, table, strict=True)}
+
+
+class _Hashing:
+    """A member as it is read, piece by piece, with the digest of what was read so far."""
+
+    def __init__(self, name: str, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._hash = hashlib.sha256(name.encode() + b"\0")
+
+    def read(self, most: int) -> bytes:
+        content = self._stream.read(most)
+        self._hash.update(content)
+        return content
+
+    def fill(self, n_bytes: int) -> np.ndarray:
+        """So many bytes, or as many as there are."""
+        array, at = np.empty(n_bytes, np.uint8), 0
+        while piece := self.read(min(PIECE, n_bytes - at)):
+            array[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
+            at += len(piece)
+        return array[:at]
+
+    def rest(self) -> bytes:
+        while self.read(PIECE):
+            pass
+        return self.digest
+
+    @property
+    def digest(self) -> bytes:
+        return self._hash.digest()
+
+
+# --- reading
+
+
+def _check_directory(file: BinaryIO) -> None:
+    """Bound the list of members before an object is made for each; a model has no comment and needs no zip64."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(0, size - END_LENGTH - LOCATOR_LENGTH))
+    tail = file.read()
+    end, locator = tail[-END_LENGTH:], tail[:-END_LENGTH]
+    if len(end) < END_LENGTH or not end.startswith(DIRECTORY_END) or locator.startswith(LARGE_DIRECTORY):
+        raise zipfile.BadZipFile("File is not a zip file, or not all of one")
+    length, start = struct.unpack("<LL", end[12:20])
+    if length > LONGEST_DIRECTORY:
+        raise ModelError(f"its list of members takes {length} bytes, at most {LONGEST_DIRECTORY} are read")
+    if start + length + END_LENGTH != size:
+        raise zipfile.BadZipFile("its list of members is not where it must be")
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -108,51 +254,77 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         if name != MANIFEST and not MEMBER.fullmatch(name):
             raise ModelError(f"member {name[:80]!r} has no business in a model")
         if info.flag_bits & 0x1:
-            raise ModelError(f"member {name!r} is encrypted")
+            raise ModelError(f"member {name[:80]!r} is encrypted")
     if sum(info.file_size for info in infos) > LARGEST + LONGEST_MANIFEST:
         raise ModelError(f"its arrays would take more than {LARGEST // 2**20} MB")
     return members
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    if info.file_size > most:
+        raise ModelError(f"member {info.filename!r} has {info.file_size} bytes, at most {most} are read")
     with archive.open(info) as stream:
-        content = _read_at_most(stream, min(most, info.file_size))
+        content = stream.read(info.file_size) + stream.read(1)
     if len(content) != info.file_size:
         raise ModelError(f"member {info.filename!r} is longer or shorter than the {info.file_size} bytes it declares")
     return content
 
 
-def _read_at_most(stream: IO[bytes], most: int) -> bytes:
-    content = stream.read(most)
-    return content + stream.read(1)
-
-
 def _manifest(content: bytes) -> dict[str, Any]:
+    _check_text(content)
     try:
         manifest = json.loads(content.decode("utf-8"), parse_constant=_no_number)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ModelError(f"{MANIFEST} is not JSON: {error}") from error
     if not isinstance(manifest, dict):
         raise ModelError(f"{MANIFEST} holds a {type(manifest).__name__}, must hold a table")
+    if _depth(manifest) > DEEPEST:
+        raise ModelError(f"{MANIFEST} has tables and lists more than {DEEPEST} deep")
     return manifest
+
+
+def _check_text(content: bytes) -> None:
+    """Bound the objects that a text makes, before it makes any: a list of two bytes takes fifty-six."""
+    n_values = sum(content.count(mark) for mark in (b",", b":", b"[", b"{"))
+    if len(content) > LONGEST_MANIFEST or n_values > MOST_VALUES:
+        raise ModelError(
+            f"{MANIFEST} has {len(content)} bytes and about {n_values} values,"
+            f" at most {LONGEST_MANIFEST} and {MOST_VALUES} are read"
+        )
+
+
+def _depth(value: Any) -> int:
+    """How many tables and lists stand within one another."""
+    level, depth = [value], 0
+    while level := [each for each in level if isinstance(each, (dict, list))]:
+        depth += 1
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    return depth
 
 
 def _no_number(text: str) -> None:
     raise ModelError(f"{MANIFEST} holds {text}, which is no number")
 
 
-def _array(name: str, content: bytes) -> np.ndarray:
-    """An array whose header, type and size were all checked before anything is made of it."""
-    if content[: len(MAGIC)] != MAGIC or len(content) < len(MAGIC) + 2:
+def _array(name: str, stream: _Hashing, size: int) -> np.ndarray:
+    """An array whose header, type and size were all checked before its values are read."""
+    start = stream.read(len(MAGIC) + 2)
+    if start[: len(MAGIC)] != MAGIC or len(start) < len(MAGIC) + 2:
         raise ModelError(f"member {name!r} is no array")
-    [length] = struct.unpack("<H", content[len(MAGIC) : len(MAGIC) + 2])
-    start = len(MAGIC) + 2 + length
-    dtype, shape = _header(name, content[len(MAGIC) + 2 : start])
-    if dtype.itemsize * math.prod(shape) != len(content) - start:
-        raise ModelError(f"member {name!r} has {len(content) - start} bytes for an array of {shape}")
-    array = np.frombuffer(content, dtype, offset=start).reshape(shape)
+    [length] = struct.unpack("<H", start[len(MAGIC) :])
+    if length > LONGEST_HEADER:
+        raise ModelError(f"member {name!r} has a header of {length} bytes, at most {LONGEST_HEADER} are read")
+    dtype, shape = _header(name, stream.read(length))
+    n_bytes = dtype.itemsize * math.prod(shape)
+    if n_bytes != size - len(start) - length:
+        raise ModelError(f"member {name!r} has {size - len(start) - length} bytes for an array of {shape}")
+    values = stream.fill(n_bytes)
+    if len(values) != n_bytes or stream.read(1):
+        raise ModelError(f"member {name!r} is longer or shorter than the {size} bytes it declares")
+    array = values.view(dtype).reshape(shape)
     if dtype.kind == "f" and not np.isfinite(array).all():
         raise ModelError(f"member {name!r} holds NaN or infinite values")
+    array.flags.writeable = False
     return array
 
 
@@ -164,7 +336,7 @@ def _header(name: str, text: bytes) -> tuple[np.dtype, tuple[int, ...]]:
         raise ModelError(f"member {name!r} has a header that cannot be read") from error
     if not isinstance(descr, str) or descr not in DTYPES:
         raise ModelError(f"member {name!r} holds {str(descr)[:40]!r}, must hold numbers")
-    is_shape = isinstance(shape, tuple) and all(type(n) is int and 0 <= n <= LARGEST for n in shape)
+    is_shape = isinstance(shape, tuple) and all(type(n) is int and 0 <= n <= LONGEST_AXIS for n in shape)
     if not is_shape or len(shape) > 4 or is_fortran is not False:
         raise ModelError(f"member {name!r} has the shape {str(shape)[:40]}, which no model has")
     return np.dtype(descr), shape

@@ -1,12 +1,12 @@
 """Models from files: components made by name, members checked against one another, golden vectors recomputed.
 
 Keys and members of first names that are not known are ignored, those of groups that are read as a whole are refused:
-see `saving` for when the schema is raised.
+see `saving` for when the schema is raised. What is stated is checked before it is read, and before it is computed with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,37 +14,45 @@ from typing import Any
 import numpy as np
 
 from audioclass.classifier.about import check_about
-from audioclass.classifier.archive import naming, read_archive
+from audioclass.classifier.archive import DIGESTS, Archive, open_archive
 from audioclass.classifier.bank import Bank, KernelPart
 from audioclass.classifier.classifier import Classifier, Machines, StatedComponent
 from audioclass.classifier.golden import TOLERANCE, Golden
 from audioclass.classifier.model import Memory, Model
 from audioclass.classifier.preprocessing import STATES, Preprocessing
-from audioclass.classifier.saving import FORMAT, SCHEMA
+from audioclass.classifier.saving import FIRST_WITH_DIGESTS, FORMAT, SCHEMA
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import recipe_of
 from audioclass.problems import Dichotomy, FeatureMachine, Plan
 from audioclass.run import Registry
 from audioclass.taxonomy import Taxonomy
 
+GROUPS = ("preparation", "golden", "memory", "bank", "machines")  # first names of the members that are read
+PART_MEMBERS = ("rows", "coefficients", "intercepts", "machines")
+MOST_LABELS = 4096
+MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
+MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
+
 
 def load_model(path: Path, registry: Registry, *, verify: bool = True) -> Model:
-    """Read a model; its golden posteriors are recomputed unless told not to, and drift beyond tolerance is refused."""
-    manifest, arrays = read_archive(path)
-    with naming(path):
-        _check_format(manifest)
-        _check_components(manifest, registry)
-        model = _model(manifest, arrays, registry)
+    """Read a model; its golden posteriors are recomputed unless told not to, and drift beyond rounding is refused."""
+    with open_archive(path) as archive:
+        check_format(archive)
+        _check_components(archive.manifest, registry)
+        arrays = _arrays(archive)
+        model = _model(archive.manifest, arrays, registry)
         drift = model.drift() if verify else 0.0
         if not drift <= TOLERANCE:
             raise ModelError(
                 f"its golden posteriors drift by {drift:.2g} on this machine, at most {TOLERANCE:g} is right;"
-                f" a library computes otherwise than when it was made ({manifest['about'].get('versions')})"
+                f" a library computes otherwise than when it was made ({archive.manifest['about'].get('versions')})"
             )
     return model
 
 
-def _check_format(manifest: Mapping[str, Any]) -> None:
+def check_format(archive: Archive) -> None:
+    """Refuse what is no model, is of a later version, or has lost the digests that its schema has."""
+    manifest = archive.manifest
     if manifest.get("format") != FORMAT:
         raise ModelError(f"format {str(manifest.get('format'))[:40]!r}, must be {FORMAT!r}")
     schema = manifest.get("schema")
@@ -52,6 +60,27 @@ def _check_format(manifest: Mapping[str, Any]) -> None:
         raise ModelError(f"schema {schema!r} must be a whole number from 1 on")
     if schema > SCHEMA:
         raise ModelError(f"schema {str(schema)[:9]} is newer than {SCHEMA}, the latest read; pip install -U audioclass")
+    if schema >= FIRST_WITH_DIGESTS and not archive.has_digests:
+        raise ModelError(f"member {DIGESTS!r} is missing: nothing tells whether the model is what was saved")
+
+
+def _arrays(archive: Archive) -> dict[str, np.ndarray]:
+    """The members of the groups that we know, all of them expected by the manifest; the others are only compared."""
+    manifest, names = archive.manifest, archive.names
+    normalisation = _text(manifest["normalisation"])
+    if normalisation in STATES:  # otherwise who makes it says what is known
+        _check_members("preparation", names, {"factors", *_names(STATES[normalisation])})
+    if any(name.startswith("memory/") for name in names):
+        _check_members("memory", names, _names(Memory))
+    _check_members("golden", names, {"features", "posteriors"})
+    if "bank/rows" in names:
+        parts = range(len(_listed(manifest["kernels"], "kernels")))
+        _check_members("bank", names, {"rows", *(f"{i}/{name}" for i in parts for name in PART_MEMBERS)})
+    known = [name for name in names if name.split("/")[0] in GROUPS]
+    arrays = archive.arrays(known)
+    if archive.has_digests:
+        archive.check_others(set(names) - set(known))
+    return arrays
 
 
 def _check_components(manifest: Mapping[str, Any], registry: Registry) -> None:
@@ -66,13 +95,13 @@ def _check_components(manifest: Mapping[str, Any], registry: Registry) -> None:
 
 
 def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Model:
-    labels = tuple(_text(label) for label in manifest["labels"])
+    labels = labels_of(manifest)
     paths = manifest.get("taxonomy", manifest["paths"])  # the first where a label stands in several groups
     taxonomy = Taxonomy.of_paths([[_text(name) for name in path] for path in paths])
     taxonomy.check_labels(labels)
     table = dict(manifest["recipe"])
     recipe = recipe_of(_text(table.pop("name")), table, registry.make, registry.origin)
-    preprocessing = _preprocessing(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
+    preprocessing = Preprocessing.of_arrays(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
     golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
     classifier = _classifier(manifest, arrays, registry, labels)
     memory = _memory(_under(arrays, "memory/"), classifier)
@@ -84,12 +113,6 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     _check_shapes(model)
     check_about(model)
     return model
-
-
-def _preprocessing(normalisation: str, arrays: Mapping[str, np.ndarray]) -> Preprocessing:
-    if normalisation in STATES:  # otherwise the next line says what is known
-        _check_members("preparation", arrays, {"factors", *_names(STATES[normalisation])})
-    return Preprocessing.of_arrays(normalisation, arrays)
 
 
 def _classifier(
@@ -114,13 +137,14 @@ def _classifier(
 
 def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Machines:
     if "bank/rows" not in arrays:
+        n_bytes = sum(array.nbytes for name, array in arrays.items() if name.startswith("machines/"))
+        if n_bytes > MOST_COPIED:
+            raise ModelError(f"its machines take {n_bytes // 2**20} MB, at most {MOST_COPIED // 2**20} are read")
         numbers = sorted({int(name.split("/")[1]) for name in arrays if name.startswith("machines/")})
         return tuple(FeatureMachine(_under(arrays, f"machines/{number}/")) for number in numbers)
     parts = []
     for number, kernel in enumerate(manifest["kernels"]):
-        members = _under(arrays, f"bank/{number}/")
-        _check_members(f"bank/{number}", members, _names(KernelPart) - {"kernel"})
-        parts.append(KernelPart(_component(registry, "kernel", kernel), **members))
+        parts.append(KernelPart(_component(registry, "kernel", kernel), **_under(arrays, f"bank/{number}/")))
     bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.machines) for part in parts))
     _check_bank(bank)
     return bank
@@ -129,7 +153,6 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], reg
 def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory | None:
     if not arrays:
         return None
-    _check_members("memory", arrays, _names(Memory))
     memory, n_rows, n_labels = Memory(**arrays), classifier.n_support, len(classifier.labels)
     shapes = {name: array.shape[:1] for name, array in arrays.items()}
     if set(shapes.values()) != {(n_rows,)} or memory.held_out.shape[1:] != (classifier.n_machines,):
@@ -141,8 +164,8 @@ def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory 
 
 def _check_bank(bank: Bank) -> None:
     """Every index within its array, every machine once."""
-    if bank.X.ndim != 2:
-        raise ModelError(f"bank/rows has shape {bank.X.shape}, must have 2 axes")
+    if bank.X.ndim != 2 or len(bank.X) > MOST_ROWS:
+        raise ModelError(f"bank/rows has shape {bank.X.shape}, must have 2 axes and at most {MOST_ROWS} rows")
     for part in bank.parts:
         shape = (len(part.rows), len(part.machines))
         is_right = part.coefficients.shape == shape and part.intercepts.shape == shape[1:]
@@ -150,6 +173,9 @@ def _check_bank(bank: Bank) -> None:
             raise ModelError(f"a part of the bank has coefficients of {part.coefficients.shape}, must have {shape}")
         if len(part.rows) and not 0 <= part.rows.min() <= part.rows.max() < len(bank.X):
             raise ModelError(f"a part of the bank names row {part.rows.max()} of {len(bank.X)}")
+    copied = sum(len(part.rows) for part in bank.parts if len(part.rows) < len(bank.X)) * bank.X[:1].nbytes
+    if copied > MOST_COPIED:
+        raise ModelError(f"the rows of its parts take {copied // 2**20} MB, at most {MOST_COPIED // 2**20} are read")
     machines = np.concatenate([part.machines for part in bank.parts])
     if sorted(machines.tolist()) != list(range(bank.n_machines)):
         raise ModelError("the parts of the bank do not hold every machine once")
@@ -193,12 +219,27 @@ def _names(group: type[Any]) -> set[str]:
     return {field.name for field in fields(group)}
 
 
-def _check_members(group: str, arrays: Mapping[str, np.ndarray], names: set[str]) -> None:
+def _check_members(group: str, names: Sequence[str], expected: set[str]) -> None:
     """A group that is read as a whole has exactly its members: one more would change what the others mean."""
-    for name in sorted(names - set(arrays)):
+    present = {name.removeprefix(f"{group}/") for name in names if name.startswith(f"{group}/")}
+    for name in sorted(expected - present):
         raise ModelError(f"member '{group}/{name}.npy' is missing")
-    for name in sorted(set(arrays) - names):
+    for name in sorted(present - expected):
         raise ModelError(f"member '{group}/{name[:40]}.npy' is not known to schema {SCHEMA}; pip install -U audioclass")
+
+
+def labels_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The labels, as many as can be combined in bounded memory."""
+    stated = _listed(manifest["labels"], "labels")
+    if len(stated) > MOST_LABELS:
+        raise ModelError(f"{len(stated)} labels, at most {MOST_LABELS} are read")
+    return tuple(_text(label) for label in stated)
+
+
+def _listed(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ModelError(f"its {what} must be a list, not a {type(value).__name__}")
+    return value
 
 
 def _text(value: Any) -> str:

@@ -26,7 +26,8 @@ from audioclass.contracts import Named
 from audioclass.parameters import parameter_values
 from audioclass.problems import Plan
 
-SCHEMA = 1  # raised by the rule above, with a file of the new schema in tests/golden
+SCHEMA = 2  # raised by the rule above, with a file of the new schema in tests/golden
+FIRST_WITH_DIGESTS = 2  # the schema from which on a file without digests is no whole one
 FORMAT = "audioclass model"
 SUFFIX = ".audioclass"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,7 @@ from audioclass.contracts import Descriptor, Embedding, Named, Pooling
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import UsageError, unknown_name
+from audioclass.extraction.frames import FRAMES_PER_BLOCK
 from audioclass.parameters import parameter_values
 from audioclass.pooling.windows import Windows
 
@@ -23,6 +25,20 @@ PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding")
 RECIPE_KEYS = (
     "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "parts",
 )  # fmt: skip
+
+# What a recipe may ask for: beyond these a small file would take gigabytes before the first recording is read.
+LIMITS = {
+    "sample_rate": 768_000,
+    "frame_length": 2**14,
+    "hop_length": 2**14,
+    "window": 86_400.0,
+    "window_hop": 86_400.0,
+}
+MOST_FRAMES = 8000  # a second
+MOST_OVERLAP = 64  # frames that a sample stands in
+MOST_LISTED = 128  # parts, components of one, values of a parameter
+MOST_FEATURES = 2**14
+MOST_POOLED = 2**25  # values of the windows that are pooled together
 
 Make = Callable[[str, str, Mapping[str, Any]], Any]
 
@@ -96,6 +112,14 @@ class Recipe:
         length, hop = (max(1, round(seconds * self.framing.frame_rate)) for seconds in (self.window, self.window_hop))
         return Windows(length, hop)
 
+    def with_windows(self, window: float, window_hop: float) -> Recipe:
+        """The same over other windows, if they can be afforded."""
+        for key, value in {"window": window, "window_hop": window_hop}.items():
+            _number(self.name, {key: value}, key)
+        changed = replace(self, window=window, window_hop=window_hop)
+        _check_cost(changed)
+        return changed
+
     def plain(self) -> dict[str, Any]:
         """The recipe as it stands in a file; every parameter is stated."""
         return {
@@ -123,6 +147,12 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
     def component(kind: str, stated: Any) -> Any:
         if not isinstance(stated, Mapping) or not isinstance(stated.get("name"), str):
             raise UsageError(f"recipe {name}: {stated!r} must be a {kind} with its name and parameters")
+        for key, value in stated.items():
+            if isinstance(value, list) and len(value) > MOST_LISTED:
+                raise UsageError(
+                    f"recipe {name}: {kind} {stated['name']}: {key} has {len(value)} values,"
+                    f" at most {MOST_LISTED} are read"
+                )
         origins.add(origin(kind, stated["name"]))
         return make(kind, stated["name"], {key: value for key, value in stated.items() if key != "name"})
 
@@ -163,6 +193,7 @@ def _part(name: str, table: Any, component: Callable[[str, Any], Any]) -> Part:
 def _checked(recipe: Recipe) -> Recipe:
     if recipe.framing.hop_length > recipe.framing.frame_length:
         raise UsageError(f"recipe {recipe.name}: hop_length must be at most frame_length, or samples are skipped")
+    _check_cost(recipe)
     silence = CachedSpectra(np.zeros(recipe.framing.frame_length, np.float32), recipe.framing)
     try:  # what a component finds wrong with this sample rate or frame is found now, not at the first recording
         columns = recipe.columns
@@ -170,10 +201,33 @@ def _checked(recipe: Recipe) -> Recipe:
             descriptor.frames(silence)
     except ValueError as error:
         raise UsageError(f"recipe {recipe.name}: {error}") from error
-    repeated = {name for name in columns if columns.count(name) > 1} if len(set(columns)) < len(columns) else set()
-    if repeated:
-        raise UsageError(f"recipe {recipe.name}: feature {sorted(repeated)[0]!r} is computed twice")
+    if len(set(columns)) < len(columns):
+        repeated = min(name for name, count in Counter(columns).items() if count > 1)
+        raise UsageError(f"recipe {recipe.name}: feature {repeated!r} is computed twice")
     return recipe
+
+
+def _check_cost(recipe: Recipe) -> None:
+    """Bound what a second of audio becomes, and the windows that are pooled together, before anything is computed."""
+    framing, windows, where = recipe.framing, recipe.windows, f"recipe {recipe.name}"
+    if framing.frame_rate > MOST_FRAMES:
+        raise UsageError(f"{where}: {framing.frame_rate:g} frames a second, at most {MOST_FRAMES}")
+    if framing.frame_length > MOST_OVERLAP * framing.hop_length:
+        raise UsageError(f"{where}: frame_length must be at most {MOST_OVERLAP} times hop_length")
+    n_features = 0
+    try:
+        for part in recipe.parts:
+            # An embedding is handed the samples themselves; the others as many windows as a block of frames completes.
+            width = framing.hop_length if part.embedding is not None else len(part.frame_columns(framing))
+            together = (FRAMES_PER_BLOCK // windows.hop + 1) * min(windows.length, MOST_FRAMES) * width
+            n_features += len(part.columns(framing)) if together <= MOST_POOLED else 0
+            if together > MOST_POOLED or n_features > MOST_FEATURES:
+                raise UsageError(
+                    f"{where}, group {part.group}: {together} values pooled together and {n_features} features,"
+                    f" at most {MOST_POOLED} and {MOST_FEATURES}"
+                )
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}") from error
 
 
 def _check_keys(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -186,6 +240,8 @@ def _list(where: str, table: Mapping[str, Any], key: str) -> list[Any]:
     value = table.get(key)
     if not isinstance(value, list) or not value:
         raise UsageError(f"{where}: {key} must be a list of at least one")
+    if len(value) > MOST_LISTED:
+        raise UsageError(f"{where}: {key} has {len(value)} entries, at most {MOST_LISTED} are read")
     return value
 
 
@@ -193,6 +249,8 @@ def _number(name: str, table: Mapping[str, Any], key: str) -> float:
     value = table.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
         raise UsageError(f"recipe {name}: {key}={value!r} must be a positive number")
+    if value > LIMITS[key]:
+        raise UsageError(f"recipe {name}: {key}={value!r} must be at most {LIMITS[key]:g}")
     return float(value)
 
 

@@ -127,7 +127,7 @@ class TrainingConfig:
             return self
         window = self.recipe.window if self.window is None else self.window
         hop = self.recipe.window_hop if self.hop is None else self.hop
-        return replace(self, recipe=replace(self.recipe, window=window, window_hop=hop))
+        return replace(self, recipe=self.recipe.with_windows(window, hop))
 
     def to_plain(self) -> dict[str, Any]:
         """The choices of the method as texts and numbers: what `of` takes back."""

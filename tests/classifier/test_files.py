@@ -7,6 +7,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from archives import members_of, sealed, zipped
 from trained import train_small
 
 from audioclass.classifier.golden import golden_features, golden_signal
@@ -98,13 +99,10 @@ def test_drift_beyond_rounding_is_refused(trained, tmp_path):
 
 def with_more(model_file, path, member, **keys):
     """A copy with one more member and more keys, as a later version may write it."""
-    with zipfile.ZipFile(model_file) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
+    members = members_of(model_file)
     manifest = json.loads(members["manifest.json"]) | keys
-    members |= {"manifest.json": json.dumps(manifest).encode(), member: members["golden/features.npy"]}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
+    more = {"manifest.json": json.dumps(manifest).encode(), member: members["golden/features.npy"]}
+    path.write_bytes(zipped(sealed(members | more)))
     return path
 
 
@@ -117,16 +115,15 @@ def test_what_can_be_done_without_is_ignored(trained, model_file, tmp_path):
 @pytest.mark.parametrize("member", ["preparation/shifts", "bank/0/widths", "memory/times"])
 def test_one_more_member_of_a_group_that_is_read_as_a_whole_is_refused(member, model_file, tmp_path):
     later = with_more(model_file, tmp_path / "later.audioclass", f"{member}.npy")
-    with pytest.raises(ModelError, match=f"member '{member}.npy' is not known to schema 1; pip install -U audioclass"):
+    with pytest.raises(ModelError, match=f"member '{member}.npy' is not known to schema 2; pip install -U audioclass"):
         load_model(later)
 
 
 def test_a_missing_member_is_named(model_file, tmp_path):
+    members = members_of(model_file)
+    del members["memory/groups.npy"]
     path = tmp_path / "cut.audioclass"
-    with zipfile.ZipFile(model_file) as archive, zipfile.ZipFile(path, "w") as cut:
-        for name in archive.namelist():
-            if name != "memory/groups.npy":
-                cut.writestr(name, archive.read(name))
+    path.write_bytes(zipped(sealed(members)))
     with pytest.raises(ModelError, match=r"cut\.audioclass: member 'memory/groups\.npy' is missing"):
         load_model(path)
 

@@ -1,9 +1,7 @@
 """Model files that an enemy wrote: one line each, no code run, memory bounded."""
 
-import io
 import json
 import pickle
-import resource
 import struct
 import subprocess
 import sys
@@ -11,9 +9,11 @@ import zipfile
 
 import numpy as np
 import pytest
+from archives import members_of, npy, sealed, zipped
+from runs import recipe
 
 from audioclass.engine.models import load_model
-from audioclass.errors import ModelError
+from audioclass.errors import ModelError, UsageError
 
 
 class Boom:
@@ -23,55 +23,36 @@ class Boom:
         return (exec, ("import pathlib; pathlib.Path('boom').touch()",))
 
 
-def members_of(path) -> dict[str, bytes]:
-    with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def zipped(members: dict[str, bytes], **options) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content, **options)
-    return stream.getvalue()
-
-
-def npy(array, allow_pickle=False) -> bytes:
-    stream = io.BytesIO()
-    np.lib.format.write_array(stream, array, allow_pickle=allow_pickle)
-    return stream.getvalue()
-
-
 def header(text: str, body: bytes = b"") -> bytes:
     raw = text.encode().ljust(118) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(raw)) + raw + body
 
 
 def with_array(name, content):
-    return lambda members: zipped(members | {name: content})
+    return lambda members: zipped(sealed(members | {name: content}))
 
 
 def with_manifest(**changes):
     def change(members):
         manifest = json.loads(members["manifest.json"]) | changes
-        return zipped(members | {"manifest.json": json.dumps(manifest).encode()})
+        return zipped(sealed(members | {"manifest.json": json.dumps(manifest).encode()}))
 
     return change
 
 
 def with_text(text: bytes):
-    return lambda members: zipped(members | {"manifest.json": text})
+    return lambda members: zipped(sealed(members | {"manifest.json": text}))
 
 
 def without(name):
-    return lambda members: zipped({key: value for key, value in members.items() if key != name})
+    return lambda members: zipped(sealed({key: value for key, value in members.items() if key != name}))
 
 
 def changed(function):
     def change(members):
         manifest = json.loads(members["manifest.json"])
         function(manifest)
-        return zipped(members | {"manifest.json": json.dumps(manifest).encode()})
+        return zipped(sealed(members | {"manifest.json": json.dumps(manifest).encode()}))
 
     return change
 
@@ -155,7 +136,7 @@ HOSTILE = {
     "huge-declared-shape": with_array("bank/rows.npy", header(FLOAT)),
     "header-runs-code": with_array("bank/rows.npy", header("__import__('pathlib').Path('boom').touch()")),
     "header-not-a-table": with_array("bank/rows.npy", header("3")),
-    "array-cut": lambda members: zipped(members | {"bank/rows.npy": members["bank/rows.npy"][:200]}),
+    "array-cut": lambda members: with_array("bank/rows.npy", members["bank/rows.npy"][:200])(members),
     "array-of-text": with_array("bank/rows.npy", b"hello"),
     "path-outside": with_array("../../outside.npy", npy(np.zeros(1))),
     "path-absolute": with_array("/etc/outside.npy", npy(np.zeros(1))),
@@ -196,28 +177,99 @@ def test_what_is_missing_is_named_with_its_distribution(model_file, tmp_path):
         load_model(path)
 
 
-BOUNDED = """
+MEASURED = """
 import resource, sys
-from audioclass.engine.models import load_model
-from audioclass.errors import ModelError
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    load_model(sys.argv[1])
-except ModelError as error:
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(after - before)
+from audioclass.cli import run
+code = run(sys.argv[1:])
+print("code", code, "megabytes", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
 """
+MOST_MEGABYTES = 500
 
 
-def test_a_zip_bomb_takes_no_memory(model_file, tmp_path):
+def refused_in_bounds(*arguments) -> str:
+    """What a command says of a file that it refuses, in a process that stays below 500 MB."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *map(str, arguments)], check=True, capture_output=True, text=True
+    )
+    *message, figures = done.stderr.splitlines()
+    _, code, _, megabytes = figures.split()
+    assert int(code) in (1, 2)
+    assert int(megabytes) < MOST_MEGABYTES
+    assert len(message) == 1
+    return message[0]
+
+
+def test_an_array_that_no_model_has_takes_no_memory(model_file, tmp_path):
+    """A third of a gigabyte of zeros in two megabytes: as it is read, and once more to see that it ends there."""
     path = tmp_path / "bomb.audioclass"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in members_of(model_file).items():
             archive.writestr(name, content)
         with archive.open("bank/bomb.npy", "w", force_zip64=True) as stream:
-            for _ in range(40):
+            stream.write(header("{'descr': '<f4', 'fortran_order': False, 'shape': (80, 1048576), }"))
+            for _ in range(5):
                 stream.write(bytes(2**26))
-    assert path.stat().st_size < 2**23
-    grown = subprocess.run([sys.executable, "-c", BOUNDED, path], check=True, capture_output=True, text=True).stdout
-    assert int(grown) / 1024 < 300  # megabytes, where the bomb holds 2560
-    assert resource.RUSAGE_SELF == 0
+    assert path.stat().st_size < 2**22
+    assert "its arrays would take more than 256 MB" in refused_in_bounds("model", "verify", path)
+
+
+def test_a_manifest_of_empty_lists_takes_no_memory(model_file, tmp_path):
+    """Thirty megabytes of `[],` in seventy kilobytes."""
+    path = tmp_path / "lists.audioclass"
+    text = b'{"format": [' + b"[]," * 10_000_000 + b"0]}"
+    path.write_bytes(zipped(sealed(members_of(model_file) | {"manifest.json": text})))
+    assert "at most 16777216 are read" in refused_in_bounds("model", "show", path)
+    text = b'{"format": [' + b"[]," * 5_000_000 + b"0]}"
+    path.write_bytes(zipped(sealed(members_of(model_file) | {"manifest.json": text})))
+    assert "about 10000003 values" in refused_in_bounds("model", "show", path)
+
+
+LARGE_RECIPES = {
+    "frame_length": 2**24,
+    "sample_rate": 1e9,
+    "hop_length": 1,
+    "window": 1e12,
+    "window_hop": 1e-9,
+}
+
+
+@pytest.mark.parametrize(("key", "value"), LARGE_RECIPES.items())
+def test_a_recipe_out_of_range_takes_no_memory(key, value, model_file, small, tmp_path):
+    path = tmp_path / "large.audioclass"
+    path.write_bytes(changed(lambda m: m["recipe"].update({key: value}))(members_of(model_file)))
+    with pytest.raises(ModelError, match="large.audioclass: "):
+        load_model(path)
+    text = "\n".join(
+        f"{key} = {value:.0f}" if line.startswith(f"{key} =") else line
+        for line in (small / "small.toml").read_text().splitlines()
+    )
+    (tmp_path / "large.toml").write_text(text)
+    with pytest.raises(UsageError, match="recipe large: "):
+        recipe(str(tmp_path / "large.toml"))
+
+
+def test_the_largest_of_them_in_a_process_of_its_own(model_file, small, tmp_path):
+    path = tmp_path / "large.audioclass"
+    path.write_bytes(changed(lambda m: m["recipe"].update(frame_length=2**24))(members_of(model_file)))
+    assert "frame_length=16777216 must be at most 16384" in refused_in_bounds("model", "verify", path)
+    (tmp_path / "large.toml").write_text((small / "small.toml").read_text().replace("= 8000", "= 1_000_000_000"))
+    said = refused_in_bounds("extract", small / "corpus", "--recipe", tmp_path / "large.toml", "-o", "-", "--no-cache")
+    assert "recipe large: sample_rate=1000000000 must be at most 768000" in said
+
+
+def test_a_list_of_members_without_end_takes_no_memory(model_file, tmp_path):
+    path = tmp_path / "many.audioclass"
+    content = zipped({"manifest.json": b"{}"})
+    start, end = content.index(b"PK\x01\x02"), len(content) - 22
+    n_members = 800_000
+    sizes = struct.pack("<LL", n_members * (end - start), start)
+    path.write_bytes(content[:start] + content[start:end] * n_members + content[end:-10] + sizes + b"\0\0")
+    assert "its list of members takes" in refused_in_bounds("model", "show", path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    import os
+
+    os.mkfifo(tmp_path / "pipe.audioclass")
+    with pytest.raises(ModelError, match=r"pipe\.audioclass: not a regular file, must be a model file"):
+        load_model(tmp_path / "pipe.audioclass")

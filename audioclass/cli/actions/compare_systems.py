@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audioclass.classifier.saving import SUFFIX
 from audioclass.cli import screen
 from audioclass.cli.actions.corpus_run import corpus_run
 from audioclass.cli.actions.evaluate_model import TRAINED_ALREADY
 from audioclass.cli.figures import show_comparison
 from audioclass.cli.options import ComparisonOptions, CorpusOptions, StatedOptions
 from audioclass.engine import comparing
-from audioclass.engine.models import load_model
+from audioclass.engine.models import load_model, names_model
 from audioclass.errors import UsageError
 from audioclass.evaluation.comparison import Comparison
 from audioclass.reports.comparison import write_comparison
@@ -31,7 +30,7 @@ def compare(
     """Compare and show the figures of each system and the tests of each pair."""
     if report is not None:
         screen.check_place(report, [*training.files(corpus), *map(Path, systems)])
-    are_models = [name.endswith(SUFFIX) for name in systems]
+    are_models = [names_model(name) for name in systems]
     if any(are_models) != all(are_models):
         raise UsageError("strategies and model files cannot be compared with one another; give only one sort")
     with screen.progress() as progress:
