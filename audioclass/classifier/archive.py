@@ -232,7 +232,7 @@ def _check_directory(file: BinaryIO) -> None:
     tail = file.read()
     end, locator = tail[-END_LENGTH:], tail[:-END_LENGTH]
     if len(end) < END_LENGTH or not end.startswith(DIRECTORY_END) or locator.startswith(LARGE_DIRECTORY):
-        raise zipfile.BadZipFile("File is not a zip file, or not all of one")
+        raise zipfile.BadZipFile("File is not a zip file")
     length, start = struct.unpack("<LL", end[12:20])
     if length > LONGEST_DIRECTORY:
         raise ModelError(f"its list of members takes {length} bytes, at most {LONGEST_DIRECTORY} are read")
