@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import typer
 
     from audioclass.criteria.problem import SelectionProblem
-    from audioclass.data import Annotations, Corpus, Framing, Posteriors, Result, Smoothed
+    from audioclass.data import Annotations, Corpus, Framing, Posteriors, Result
     from audioclass.problems import (
         FeatureMachine,
         Found,
@@ -426,7 +426,7 @@ class Smoother(Named, Protocol):
     """Makes posteriors of successive windows agree with their neighbours."""
 
     def smooth(self, posteriors: Posteriors) -> Posteriors:
-        """Posteriors of the same windows and labels."""
+        """Posteriors of the same windows and labels; the label of a window is that of its largest."""
 
 
 @runtime_checkable
@@ -449,10 +449,10 @@ class TakesTransitions(Protocol):
 class SmoothingStream(Protocol):
     """The windows of one recording, smoothed as they come."""
 
-    def push(self, P: np.ndarray) -> Smoothed:
-        """Take in the next rows, (n, n_labels); give those that no later row can change, perhaps none."""
+    def push(self, P: np.ndarray) -> np.ndarray:
+        """Take in the next rows, (n, n_labels); give those that no later row can change, smoothed, perhaps none."""
 
-    def finish(self) -> Smoothed:
+    def finish(self) -> np.ndarray:
         """The rows that are still to be given, now that no more will come."""
 
 

@@ -136,25 +136,6 @@ class Posteriors:
 
 
 @dataclass(frozen=True, eq=False)
-class Smoothed:
-    """Successive windows after smoothing: (n, n_labels) posteriors, and the index of each window's label.
-
-    The label is that of the likeliest path where the smoother looks for one, else that of the largest posterior.
-    """
-
-    P: np.ndarray
-    path: np.ndarray = None  # type: ignore[assignment]  # filled in below
-
-    def __post_init__(self) -> None:
-        if self.path is None:
-            object.__setattr__(self, "path", np.argmax(self.P, axis=1))
-        _freeze(self, "P", 2)
-        _freeze(self, "path", 1)
-        if len(self.path) != len(self.P):
-            raise ValueError(f"{len(self.path)} labels for {len(self.P)} rows of P")
-
-
-@dataclass(frozen=True, eq=False)
 class Result:
     """Classified segments of one or more recordings: the one table that every format projects.
 

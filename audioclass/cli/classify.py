@@ -41,11 +41,19 @@ def classify(
         str, typer.Option("--smooth", help="How windows agree: none, moving_average, median, hmm.")
     ] = "hmm",
     min_duration: Annotated[
-        float, typer.Option("--min-duration", min=0, help="Seconds of the shortest segment.")
+        float,
+        typer.Option(
+            "--min-duration", min=0, help="Seconds of the shortest segment; what is shorter joins a neighbour."
+        ),
     ] = 0.0,
     threshold: Annotated[
         float,
-        typer.Option("--threshold", min=0, max=1, help="Below it say the group above the label, or unknown."),
+        typer.Option(
+            "--threshold",
+            min=0,
+            max=1,
+            help="Below it say the group above the label, whose probability is the sum over its labels, or unknown.",
+        ),
     ] = 0.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a batch that was stopped (with -o).")] = False,
     report: Annotated[
@@ -62,6 +70,9 @@ def classify(
     ] = False,
 ) -> None:
     """Classify recordings: segments with their label and probability, and the runner-up.
+
+    The label is the one with the largest posterior, smoothed and averaged over the windows of the segment; its
+    probability is that average, and the runner-up the likeliest label besides it, or outside its group.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and skipped; the exit code is then 1. Formats that carry no probabilities leave them out: audacity,

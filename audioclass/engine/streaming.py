@@ -17,7 +17,7 @@ from audioclass.run import Run
 from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.results import SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
-from audioclass.segmentation.smoothing import SmoothedWindows, WindowSmoother
+from audioclass.segmentation.smoothing import WindowSmoother
 from audioclass.threads import one_thread
 
 SHORT_BLOCK = 4096  # samples at a time where segments are wanted as soon as they are known
@@ -122,14 +122,11 @@ class WindowStream:
 
     def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
         """Take in the next windows; give those that are final."""
-        return self._named(self._smoother.push(posteriors))
+        return classified_windows(self._smoother.push(posteriors), self._path)
 
     def finish(self) -> list[ClassifiedSegment]:
         """The segments that were not final, at the end of the recording."""
-        return self._named(self._smoother.finish())
-
-    def _named(self, windows: SmoothedWindows) -> list[ClassifiedSegment]:
-        return classified_windows(windows, None if self._path.keeps_labels else self._path)
+        return classified_windows(self._smoother.finish(), self._path)
 
 
 def classify_stream(blocks: Iterable[Block], model: Model, options: SegmentationOptions) -> Iterator[ClassifiedSegment]:

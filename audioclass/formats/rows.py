@@ -22,9 +22,10 @@ POINTS = "(points)"  # how the names of tiers end that hold points in time
 class ResultRow:
     """One segment of the table.
 
-    The probability of a group is the sum over its leaves; a label outside the taxonomy ("unknown") has neither
-    probability nor path. The runner-up is the likeliest label that the segment's label does not cover, None where there
-    is none. `posteriors` holds one value for each label of the result, in their order.
+    The probability of a label is its posterior, that of a group the sum over its leaves; a label outside the taxonomy
+    ("unknown") has neither probability nor path. The runner-up is the likeliest label that the segment's label does not
+    cover, of all labels where that is unknown, None where there is none. `posteriors` holds one value for each label of
+    the result, in their order.
     """
 
     file: str

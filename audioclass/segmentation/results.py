@@ -11,7 +11,7 @@ from audioclass.contracts import Smoother
 from audioclass.data import Posteriors, Result
 from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.segments import ClassifiedSegment, Segmenter
-from audioclass.segmentation.smoothing import SmoothedWindows, WindowSmoother
+from audioclass.segmentation.smoothing import WindowSmoother
 from audioclass.taxonomy import Taxonomy
 
 
@@ -39,12 +39,10 @@ class SegmentStream:
         return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
 
 
-def classified_windows(windows: SmoothedWindows, path: BackOffPath | None = None) -> list[ClassifiedSegment]:
-    """Every window by itself, with its label, or with what the path calls it."""
-    posteriors = windows.posteriors
-    rows = zip(posteriors.segments, posteriors.P, windows.path.tolist(), strict=True)
-    name = path.name if path is not None else lambda label, _: posteriors.labels[label]
-    return [ClassifiedSegment(replace(window, label=name(label, row)), row) for window, row, label in rows]
+def classified_windows(windows: Posteriors, path: BackOffPath) -> list[ClassifiedSegment]:
+    """Every window by itself, called by the label of its largest posterior or by what the path says instead."""
+    rows = zip(windows.segments, windows.P, windows.P.argmax(axis=1).tolist(), strict=True)
+    return [ClassifiedSegment(replace(window, label=path.name(label, row)), row) for window, row, label in rows]
 
 
 def result_of(

@@ -1,4 +1,7 @@
-"""Runs of windows that say the same label, as segments that touch and never overlap.
+"""Runs of windows of one label, as segments that touch and never overlap.
+
+The label of a window is that of its largest posterior. The posteriors of a segment are the mean over its windows, so
+that its label is that of the largest too, and the next largest is the runner-up.
 
 Windows may overlap: the border between two lies midway between their centres. The first segment starts where the first
 window starts, the last ends where the last one ends.
@@ -7,14 +10,14 @@ window starts, the last ends where the last one ends.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.data import Segment
+from audioclass.data import Posteriors, Segment
 from audioclass.errors import UsageError
+from audioclass.numerics import led_by
 from audioclass.segmentation.back_off import BackOffPath
-from audioclass.segmentation.smoothing import SmoothedWindows
 
 ROUNDING = 1e-9  # seconds by which sums of times may miss
 
@@ -34,6 +37,13 @@ class LabelRun:
         """Mean over the windows."""
         return self.total / self.n_windows
 
+    def led(self) -> LabelRun:
+        """The same with the nearest posteriors that its label leads: runs that were given to it may lead otherwise."""
+        mean = self.posteriors
+        if mean.argmax() == self.label:
+            return self
+        return replace(self, total=led_by(mean[None], np.array([self.label]))[0] * self.n_windows)
+
     def joined(self, other: LabelRun, label: int) -> LabelRun:
         """This run and the one after it as one."""
         return LabelRun(label, self.start, other.end, self.total + other.total, self.n_windows + other.n_windows)
@@ -51,8 +61,9 @@ class Segmenter:
     """Makes segments of one recording's windows as they come; each is given as soon as nothing can change it.
 
     A run shorter than `min_duration` is given to the neighbour whose label is likelier in it, so that only a recording
-    that is shorter itself has a shorter segment. Then a segment whose posterior is below the path's threshold is
-    called by a group, or unknown; neighbours that are called the same are one.
+    that is shorter itself has a shorter segment; where another label would then lead the mean, the posteriors are the
+    nearest to it in which the neighbour's leads. Then a segment whose posterior is below the path's threshold is called
+    by a group, or unknown; neighbours that are called the same are one.
     """
 
     def __init__(self, path: BackOffPath, min_duration: float = 0.0) -> None:
@@ -65,10 +76,9 @@ class Segmenter:
         self._run: LabelRun | None = None  # may still grow
         self._named: tuple[str, LabelRun] | None = None  # may still be one with what follows
 
-    def push(self, windows: SmoothedWindows) -> list[ClassifiedSegment]:
-        """Take in the next windows; give the segments that are final."""
-        posteriors = windows.posteriors
-        rows = zip(posteriors.segments, posteriors.P, windows.path.tolist(), strict=True)
+    def push(self, windows: Posteriors) -> list[ClassifiedSegment]:
+        """Take in the next windows, smoothed; give the segments that are final."""
+        rows = zip(windows.segments, windows.P, windows.P.argmax(axis=1).tolist(), strict=True)
         return [given for window in rows for given in self._take(window)]
 
     def finish(self) -> list[ClassifiedSegment]:
@@ -130,6 +140,7 @@ class Segmenter:
 
     def _name(self, run: LabelRun) -> Iterator[ClassifiedSegment]:
         """What is final now: the run itself where labels stand, else the segment before if this is called otherwise."""
+        run = run.led()
         name = self._path.name(run.label, run.posteriors)
         if self._path.keeps_labels:
             yield _classified(name, run)

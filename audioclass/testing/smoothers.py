@@ -59,7 +59,7 @@ def looks_no_further_than_it_says(smoother: Any) -> None:
 
 
 def portions_do_not_matter(smoother: Any) -> None:
-    """Where it smooths streams, rows in portions give what the whole gives, to the bit, and a label for each row."""
+    """Where it smooths streams, rows in portions give what the whole gives, to the bit."""
     skip_unless(isinstance(smoother, SmoothsStreams), "it has no stream(n_labels)")
     before = _random()
     whole = smoother.smooth(_posteriors(before)).P
@@ -67,9 +67,7 @@ def portions_do_not_matter(smoother: Any) -> None:
         stream = smoother.stream(len(LABELS))
         cuts = np.cumsum([0, *sizes])
         given = [stream.push(before[i:j]) for i, j in itertools.pairwise(cuts)] + [stream.finish()]
-        P, path = (np.concatenate([getattr(rows, name) for rows in given]) for name in ("P", "path"))
-        require(np.array_equal(P, whole), f"portions of {sizes[:3]}… differ from the whole")
-        require(len(path) == len(P) and ((path >= 0) & (path < len(LABELS))).all(), f"labels of rows: {path[:5]}…")
+        require(np.array_equal(np.concatenate(given), whole), f"portions of {sizes[:3]}… differ from the whole")
 
 
 def posteriors_are_left_alone(smoother: Any) -> None:

@@ -14,6 +14,7 @@ from audioclass.engine.comparing import compare_models
 from audioclass.engine.evaluating import evaluate_model
 from audioclass.engine.models import loaded
 from audioclass.extraction.extract import extract_features
+from audioclass.formats.rows import rows_of
 
 LABELS = ("five", "four", "one", "three", "two")
 STRATEGIES = ("dag", "pairs_and_rest", "hybrid_dendrogram:merge=none,decision=path")
@@ -91,3 +92,13 @@ def test_evaluation_and_comparison_count_decisions(model, folder):
     assert accuracy == pytest.approx(np.mean(decided == y))
     compared = compare_models(folder / "new", {"one": model, "other": model}, run=run(folder / "cache"))
     assert compared.systems[0].measures["accuracy"] == pytest.approx(accuracy)
+
+
+@pytest.mark.parametrize("options", [{}, {"windows": True}, {"min_duration": 1.2}, {"threshold": 0.6}], ids=str)
+def test_of_a_model_with_a_taxonomy_no_runner_up_is_ahead(folder, options):
+    tree = folder / "tree.toml"
+    tree.write_text('low = ["one", "two"]\nhigh = ["three", "four", "five"]\n')
+    model = train_small(folder, taxonomy=str(tree)).model
+    rows = list(rows_of(classify_recording(folder / "all.wav", model, segmentation(**options)).result))
+    assert len(rows) > 1
+    assert all(row.probability is None or row.probability >= row.runner_up_probability for row in rows)

@@ -3,6 +3,7 @@ import importlib
 import numpy as np
 from segmentation.windows import certain, drawn, part, segments_of
 
+from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.results import SegmentStream, classified_windows, result_of
 from audioclass.segmentation.smoothing import WindowSmoother
 from audioclass.smoothers.moving import MovingAverage
@@ -23,17 +24,18 @@ def test_a_smoother_that_wants_the_whole_recording_gives_all_at_the_end():
 def test_windows_meet_their_posteriors_again():
     posteriors = certain("aabb")
     smoother = WindowSmoother(MovingAverage(3), posteriors.labels)
-    assert smoother.push(part(posteriors, 0, 1)).posteriors.segments == ()
-    decided = smoother.push(part(posteriors, 1, 4))
-    assert decided.posteriors.segments == posteriors.segments[:3]
-    assert decided.path.tolist() == [0, 0, 1]
-    assert smoother.finish().posteriors.segments == posteriors.segments[3:]
+    assert smoother.push(part(posteriors, 0, 1)).segments == ()
+    final = smoother.push(part(posteriors, 1, 4))
+    assert final.segments == posteriors.segments[:3]
+    assert final.P.argmax(axis=1).tolist() == [0, 0, 1]
+    assert smoother.finish().segments == posteriors.segments[3:]
 
 
 def test_windows_are_rows_of_a_result_too():
     posteriors = certain("ab")
-    decided = WindowSmoother(NoSmoothing(), posteriors.labels).push(posteriors)
-    result = result_of((("x.wav", row) for row in classified_windows(decided)), posteriors.labels)
+    windows = WindowSmoother(NoSmoothing(), posteriors.labels).push(posteriors)
+    rows = classified_windows(windows, BackOffPath(posteriors.labels, None, 0.0))
+    result = result_of((("x.wav", row) for row in rows), posteriors.labels)
     assert [segment.label for segment in result.segments] == ["a", "b"]
     np.testing.assert_array_equal(result.P, posteriors.P)
 

@@ -5,10 +5,7 @@ import itertools
 import numpy as np
 
 from audioclass.data import Posteriors, Segment
-from audioclass.segmentation.back_off import BackOffPath
 from audioclass.segmentation.results import SegmentStream
-from audioclass.segmentation.segments import Segmenter
-from audioclass.segmentation.smoothing import SmoothedWindows
 from audioclass.smoothers.none import NoSmoothing
 
 
@@ -42,10 +39,3 @@ def segments_of(posteriors, taxonomy=None, smoother=None, sizes=(), **options):
 def drawn(segments):
     """Labels and lengths: `a2 b1`."""
     return " ".join(f"{label}{end - start:g}" for start, end, label, _ in segments)
-
-
-def along(posteriors, path, **options):
-    """Segments where the labels of windows are given."""
-    segmenter = Segmenter(BackOffPath(posteriors.labels, None, 0.0), **options)
-    given = segmenter.push(SmoothedWindows(posteriors, np.array(path))) + segmenter.finish()
-    return [(c.segment.start, c.segment.end, c.segment.label, c.posteriors.tolist()) for c in given]

@@ -18,8 +18,9 @@ def whole(smoother, P):
 
 
 def streamed(smoother, P, sizes):
-    """(P, path) of rows pushed in portions; what is left over goes in the last."""
+    """P and the label of each of its rows, pushed in portions; what is left over goes in the last."""
     stream = smoother.stream(P.shape[1])
     cuts = [0, *np.minimum(np.cumsum(sizes), len(P)).astype(int), len(P)]
     given = [stream.push(P[i:j]) for i, j in itertools.pairwise(cuts)] + [stream.finish()]
-    return np.concatenate([rows.P for rows in given]), np.concatenate([rows.path for rows in given])
+    rows = np.concatenate(given)
+    return rows, rows.argmax(axis=1)

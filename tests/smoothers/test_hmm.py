@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from smoothers.streams import random_posteriors, streamed, whole
 
-from audioclass.smoothers.chains import FLOOR
+from audioclass.numerics import led_by
+from audioclass.smoothers.chains import FLOOR, Chain, likelihoods
 from audioclass.smoothers.hmm import HiddenMarkov
 from audioclass.smoothers.transitions import count_transitions, learn_transitions, transitions_of_duration
+from audioclass.smoothers.viterbi import Viterbi
 
 GIVEN = (0.7, 0.2, 0.1, 0.3, 0.6, 0.1, 0.25, 0.25, 0.5)
 MODELS = [
@@ -53,14 +55,15 @@ def all_paths(model, P):
 
 @EVERY
 @pytest.mark.parametrize("look_ahead", [0, 1, 2, WHOLE])
-def test_posteriors_are_the_sum_over_every_path(model, look_ahead):
+def test_posteriors_are_the_sum_over_every_path_led_by_the_likeliest(model, look_ahead):
     P = random_posteriors(4, seed=3)
     rows = whole(with_look_ahead(model, look_ahead), P)
     for t, row in enumerate(rows):
         expected = np.zeros(3)
         for path, probability in all_paths(model, P[: t + look_ahead + 1]):
             expected[path[t][0]] += probability
-        np.testing.assert_allclose(row, expected / expected.sum(), rtol=1e-10)
+        [expected] = led_by(expected[None] / expected.sum(), row.argmax()[None])
+        np.testing.assert_allclose(row, expected, rtol=1e-10)
 
 
 @EVERY
@@ -70,6 +73,20 @@ def test_the_path_is_the_likeliest_of_all(model, seed):
     best, _ = max(all_paths(model, P), key=lambda pair: pair[1])
     _, path = streamed(with_look_ahead(model, WHOLE), P, [])
     assert path.tolist() == [label for label, _ in best]
+
+
+@EVERY
+@pytest.mark.parametrize("look_ahead", [0, 3, WHOLE])
+def test_the_largest_posterior_is_on_the_path(model, look_ahead):
+    P = random_posteriors(90, seed=7)
+    A = (
+        np.reshape(model.transitions, (3, 3))
+        if model.transitions
+        else transitions_of_duration(3, model.duration, model.minimum)
+    )
+    viterbi = Viterbi(Chain(A, model.minimum), look_ahead)
+    path = [label for row in likelihoods(P) for label in viterbi.push(row)] + viterbi.finish()
+    assert streamed(with_look_ahead(model, look_ahead), P, [])[1].tolist() == path
 
 
 def test_a_first_decision_looks_no_further_than_it_may():

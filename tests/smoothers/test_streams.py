@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from smoothers.streams import random_posteriors, streamed, whole
 
-from audioclass.data import Smoothed
 from audioclass.smoothers.hmm import HiddenMarkov
 from audioclass.smoothers.moving import Median, MovingAverage
 from audioclass.smoothers.none import NoSmoothing
@@ -31,10 +30,10 @@ def test_portions_give_what_the_whole_gives(smoother, n, sizes):
 @EVERY
 def test_a_row_is_given_as_soon_as_nothing_can_change_it(smoother):
     stream = smoother.stream(3)
-    given = [len(stream.push(row[None]).P) for row in random_posteriors(30)]
+    given = [len(stream.push(row[None])) for row in random_posteriors(30)]
     waited = min(smoother.look_ahead, 30)
     assert given == [0] * waited + [1] * (30 - waited)
-    assert len(stream.finish().P) == waited
+    assert len(stream.finish()) == waited
 
 
 @EVERY
@@ -43,9 +42,3 @@ def test_later_rows_change_neither_row_nor_label(smoother):
     final = max(25 - smoother.look_ahead, 0)
     for early, late in zip(streamed(smoother, P[:25], []), streamed(smoother, P, []), strict=True):
         np.testing.assert_array_equal(early[:final], late[:final])
-
-
-def test_rows_have_the_label_of_the_largest_posterior_unless_a_path_says_otherwise():
-    assert Smoothed(np.array([[0.2, 0.8], [0.6, 0.4]])).path.tolist() == [1, 0]
-    with pytest.raises(ValueError, match="1 labels for 2 rows of P"):
-        Smoothed(np.eye(2), np.array([0]))
