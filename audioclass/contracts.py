@@ -349,6 +349,15 @@ class Decides(Protocol):
 
 
 @runtime_checkable
+class StatesRandomness(Protocol):
+    """A strategy that draws its dichotomies, so that another order of the same labels draws others."""
+
+    @property
+    def is_random(self) -> bool:
+        """True where it draws from `rng`; a plan is the same for the same seed and order of labels all the same."""
+
+
+@runtime_checkable
 class HasTree(Protocol):
     """A strategy whose machines stand at the nodes of one tree of labels, which can be shown, exported and edited."""
 

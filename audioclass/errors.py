@@ -64,3 +64,16 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UsageError:
     more = [f"and {len(known) - MOST_LISTED} more"] if len(known) > MOST_LISTED else []
     listed = ", ".join(known[:MOST_LISTED] + more) or "none"
     return UsageError(f"unknown {what} {name!r}{suggestion} known: {listed}")
+
+
+def text_of(error: BaseException) -> str:
+    """The text of any exception in one line, also of one that cannot tell it."""
+    try:
+        return " ".join(str(error).split())
+    except BaseException:  # a text of foreign code may raise anything
+        return ""
+
+
+def named_text_of(error: BaseException) -> str:
+    """The class of an exception and its text, in one line."""
+    return ": ".join(filter(None, [type(error).__name__, text_of(error)]))

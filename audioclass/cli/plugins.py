@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +12,8 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Json
-from audioclass.errors import unknown_name
-from audioclass.hookspecs import API_VERSION, KINDS
+from audioclass.errors import PluginError, unknown_name
+from audioclass.hookspecs import API_VERSION, KINDS, PROJECT
 from audioclass.parameters import Parameter
 from audioclass.plugins.checking import check_entries, select_entries, write_manifest_file
 from audioclass.plugins.doctor import diagnose
@@ -80,6 +81,7 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
     entries = [entry for entry in manager.entries(kind) if entry.name == name]
     if not entries:
         raise unknown_name(kind or "name", name, {entry.name for entry in manager.entries(kind)})
+    _mention_outdated(manager, entries)
     if json:
         screen.out_json([_as_plain(entry) for entry in entries])
         return
@@ -196,6 +198,17 @@ def _mention_quarantine(manager: PluginManager) -> None:
     if manager.quarantine:
         names = ", ".join(quarantined.distribution for quarantined in manager.quarantine)
         screen.note(f"in quarantine: {names}; `audioclass plugins doctor` says why")
+
+
+def _mention_outdated(manager: PluginManager, entries: Sequence[Entry]) -> None:
+    """Say where a manifest, which the entries are read from, differs from the class."""
+    for entry in entries:
+        if entry.distribution != PROJECT:
+            with contextlib.suppress(PluginError):  # what does not load is in quarantine
+                manager.load(entry.kind, entry.name)
+    for difference in manager.outdated(entries).values():
+        screen.note(f"the manifest is out of date: {difference}")
+    _mention_quarantine(manager)
 
 
 def _words(kind: str) -> str:

@@ -18,7 +18,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from audioclass import contracts
-from audioclass.errors import AudioclassError, ComponentError, ComponentRefusal, UsageError
+from audioclass.errors import (
+    AudioclassError,
+    ComponentError,
+    ComponentRefusal,
+    UsageError,
+    named_text_of,
+    text_of,
+)
 from audioclass.plugins.results import flaw_of_result
 from audioclass.plugins.sources import NOT_INSTALLED
 from audioclass.plugins.validation import members
@@ -43,19 +50,6 @@ class Origin:
     def __str__(self) -> str:
         version = f"({NOT_INSTALLED})" if self.version == NOT_INSTALLED else self.version
         return f"{self.kind.replace('_', ' ')} {self.name!r} of {self.distribution} {version}"
-
-
-def text_of(error: BaseException) -> str:
-    """The text of any exception in one line, also of one that cannot tell it."""
-    try:
-        return " ".join(str(error).split())
-    except BaseException:  # a text of foreign code may raise anything
-        return ""
-
-
-def named_text_of(error: BaseException) -> str:
-    """The class of an exception and its text, in one line."""
-    return ": ".join(filter(None, [type(error).__name__, text_of(error)]))
 
 
 def failure_of(origin: Origin, error: BaseException, method: str = "") -> AudioclassError:

@@ -10,6 +10,7 @@ from typing import Any
 from audioclass.errors import PluginError, UsageError, unknown_name
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import make, parse_assignments
+from audioclass.plugins.attribution import Origin, attributing
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.manifests import MANIFEST, Entry, write_manifest
@@ -43,7 +44,9 @@ def check_entries(
     for entry in entries:
         cls = manager.load(entry.kind, entry.name)
         _refuse_outdated(manager, entry)
-        results = run_checks(make(cls, parse_assignments(cls, settings)), CHECKS[entry.kind])
+        with attributing(Origin(entry.kind, entry.name, entry.distribution, entry.version)):
+            component = make(cls, parse_assignments(cls, settings))
+        results = run_checks(component, CHECKS[entry.kind])
         identity = {key: getattr(entry, key) for key in ("kind", "name", "distribution", "version")}
         yield {**identity, "checks": [vars(result) for result in results]}
 

@@ -21,11 +21,11 @@ from typing import Any
 import pluggy
 
 from audioclass import __version__, hookspecs
-from audioclass.errors import PluginError, did_you_mean, unknown_name
+from audioclass.errors import PluginError, did_you_mean, named_text_of, unknown_name
 from audioclass.hookspecs import KINDS, PROJECT
 from audioclass.parameters import make
 from audioclass.plugins import validation
-from audioclass.plugins.attribution import Origin, attributed, named_text_of
+from audioclass.plugins.attribution import Origin, attributed
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.importing import ImportTimeout, UserInterrupt, contained
 from audioclass.plugins.manifests import Entry, describe, explain_difference, read_manifest, sort_entries

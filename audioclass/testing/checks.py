@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from audioclass.errors import named_text_of
 from audioclass.parameters import make, parameter_values, parameters_of
 from audioclass.plain import is_plain
 
@@ -98,8 +99,10 @@ def _run_one(component: Any, check: Check) -> CheckResult:
         return CheckResult(sentence, "does not apply", str(error))
     except CheckFailed as error:
         return CheckResult(sentence, "failed", str(error))
-    except Exception as error:  # the component is foreign code
-        return CheckResult(sentence, "failed", f"{type(error).__name__}: {error}")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the component is foreign code, which may even try to end the program
+        return CheckResult(sentence, "failed", named_text_of(error))
     return CheckResult(sentence)
 
 

@@ -72,6 +72,19 @@ def every_label_is_written(format_: Any) -> None:
         require(not missing, f"{missing} cannot be found in what was written")
 
 
+def backed_off_labels_are_written(format_: Any) -> None:
+    """Segments named by a group of labels, or `unknown` for want of a sure label, are written like any other."""
+    segments = (Segment(0.0, 1.0, "unknown"), Segment(1.0, 2.0, "son"), Segment(2.0, 3.0, LABELS[0]))
+    P = np.full((3, len(LABELS)), 1 / len(LABELS))
+    result = Result((FILE,) * 3, segments, P, LABELS, tuple(("son", label) for label in LABELS))
+    content = _written(format_, result)
+    if isinstance(format_, ReadsLabels):
+        _require_same(format_, result)
+    elif isinstance(content, str):
+        missing = [segment.label for segment in segments if segment.label not in content]
+        require(not missing, f"{missing} cannot be found in what was written")
+
+
 def what_is_written_reads_back(format_: Any) -> None:
     """Where it reads, what it wrote comes back exactly: printable labels of every sort, times, points in time."""
     skip_unless(isinstance(format_, ReadsLabels), NO_READER)
@@ -143,6 +156,7 @@ CHECKS: tuple[Check, ...] = (
     *COMMON,
     says_what_it_writes,
     every_label_is_written,
+    backed_off_labels_are_written,
     what_is_written_reads_back,
     control_characters_read_back_or_are_refused,
     recordings_are_told_apart,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Decides, FitsCombination, PlansRounds, Prunes
+from audioclass.contracts import Decides, FitsCombination, PlansRounds, Prunes, StatesRandomness
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.plain import is_plain
@@ -119,6 +119,39 @@ def posteriors_are_posteriors(strategy: Any) -> None:
             require(np.abs(P.sum(axis=1) - 1).max() < 1e-9, f"a row sums to {P.sum(axis=1).max()}")
 
 
+def disagreeing_machines_give_posteriors(strategy: Any) -> None:
+    """Rows are at least 0 and sum to 1 also where machines contradict one another, as trained ones do."""
+    for n_labels in SIZES:
+        planned, geometry = _planned(strategy, n_labels)
+        plan, fitted = _settled(strategy, planned, geometry, *_posteriors(n_labels, 0.7))
+        for what, probabilities in _contradictions(len(plan.dichotomies)).items():
+            scores = _log_odds(probabilities)
+            P = strategy.combine(plan, probabilities, scores, geometry.counts, fitted)
+            shape = (len(probabilities), n_labels)
+            require(P.shape == shape, f"shape {P.shape} for {shape[0]} rows of {n_labels} labels")
+            require(np.isfinite(P).all(), f"NaN or infinite posteriors where {what}")
+            require((P >= 0).all(), f"a posterior of {P.min():.3g} where {what}")
+            worst = P.sum(axis=1)[np.abs(P.sum(axis=1) - 1).argmax()]
+            require(abs(worst - 1) < 1e-6, f"a row sums to {worst:.4g} where {what}")
+
+
+def _contradictions(n_machines: int) -> dict[str, np.ndarray]:
+    """Probabilities of positive sides that no posteriors could give all at once."""
+    rng = np.random.default_rng(0)
+    return {
+        "machines answer at random": rng.random((40, n_machines)),
+        "machines are sure at random": rng.integers(0, 2, (40, n_machines)).astype(float),
+        "every machine says yes": np.ones((2, n_machines)),
+        "every machine says no": np.zeros((2, n_machines)),
+    }
+
+
+def _log_odds(probabilities: np.ndarray) -> np.ndarray:
+    """Scores of calibrated machines; those of machines that are sure are large."""
+    clipped = np.clip(probabilities, 1e-9, 1 - 1e-9)
+    return np.asarray(np.log(clipped / (1 - clipped)))
+
+
 def sure_machines_give_sure_answers(strategy: Any) -> None:
     """Where every machine knows the label, it is the one decided on."""
     for n_labels in SIZES:
@@ -177,13 +210,14 @@ def pruning_only_drops(strategy: Any) -> None:
 
 def order_of_labels_does_not_matter(strategy: Any) -> None:
     """Permuting the labels permutes the columns and changes nothing else."""
-    draws = getattr(strategy, "is_random", False)
+    draws = isinstance(strategy, StatesRandomness) and strategy.is_random
     skip_unless(not draws, "it states is_random = True: another order draws other dichotomies")
     order = np.array([3, 0, 4, 1, 2])
     truth, y = _posteriors(5, 0.7)
     plain = _combined(strategy, *_planned(strategy, 5), truth, y)
     moved = _combined(strategy, *_planned(strategy, 5, order), truth[:, order], np.argsort(order)[y])
-    require_close(moved, plain[:, order], 1e-6, "posteriors of permuted labels")
+    what = "posteriors of permuted labels (if it draws its dichotomies, it must state is_random = True)"
+    require_close(moved, plain[:, order], 1e-6, what)
 
 
 def same_seed_same_plan(strategy: Any) -> None:
@@ -197,6 +231,7 @@ CHECKS: tuple[Check, ...] = (
     plan_is_sound,
     plan_is_plain,
     posteriors_are_posteriors,
+    disagreeing_machines_give_posteriors,
     sure_machines_give_sure_answers,
     decisions_are_labels,
     rows_do_not_meet,

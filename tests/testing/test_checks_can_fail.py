@@ -12,6 +12,7 @@ import typer
 
 from audioclass import testing
 from audioclass.data import Annotations, Clip, Corpus, Posteriors, Segment
+from audioclass.formats.texts import one_line
 from audioclass.hookspecs import KINDS
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, FeatureMachine, Found, Machine, Plan, Trial
@@ -106,8 +107,17 @@ def silent_windows(windows):
     return np.zeros((len(windows), 3))
 
 
+def only_of_labels(result):
+    """The result without segments that a group or `unknown` names."""
+    rows = [i for i, segment in enumerate(result.segments) if segment.label in result.labels]
+    files, segments = (tuple(each[i] for i in rows) for each in (result.files, result.segments))
+    return replace(result, files=files, segments=segments, P=result.P[rows])
+
+
 BROKEN = {
     "kernel": {
+        "a column for each": {"of": lambda self, S: np.exp(-S[:, 0])},
+        "diagonal of K": {"of": lambda self, S: np.exp(-S) if S.ndim == 2 else np.ones((len(S), 1))},
         "symmetric": {"statistic": staticmethod(lambda X, Y: X[:, :1] - Y[:, :1].T)},
         "Mercer": {"of": lambda self, S: -1 - S},
         "central difference": {"gradients": lambda self, S, K: {"sigma": K}},
@@ -128,6 +138,7 @@ BROKEN = {
         "as if each were alone": {"fit_and_hold_out": mixed_up},
     },
     "calibrator": {
+        "Every score": {"probabilities": lambda self, s, f: template("calibrator").probabilities(self, s, f)[:, None]},
         "never falls": {"probabilities": lambda self, scores, fitted: 1 / (1 + np.exp(np.clip(scores, -50, 50)))},
         "plain numbers": {"fit": lambda self, scores, y, weights: {"slope": np.float64(1), "offset": np.float64(0)}},
         "predicts labels better": {"fit": lambda self, scores, y, weights: {"slope": 0.0, "offset": 0.0}},
@@ -135,6 +146,8 @@ BROKEN = {
         "are a ValueError": {"fit": lambda self, s, y, w: {"slope": 1.0, "offset": 0.0}},
     },
     "strategy": {
+        "contradict one another": {"combine": lambda self, plan, p, s, c, f: np.column_stack([p, 1 - p]) if plan.n_labels == 2 else p},
+        "for sure and unsure machines": {"combine": lambda self, plan, p, s, c, f: template("strategy").combine(self, plan, p, s, c, f)[:, :-1]},
         "every label takes part": {"plan": drop_first_label},
         "sum to 1": {"combine": lambda self, plan, p, s, c, f: np.ones((len(p), plan.n_labels))},
         "Permuting the labels": {"combine": biased},
@@ -146,6 +159,7 @@ BROKEN = {
         "Pruning keeps": {"prune": lambda self, plan, p, s, y, c: replace(plan, dichotomies=plan.dichotomies[::-1])},
     },
     "direct_strategy": {
+        "a score for each label": {"combine": lambda self, scores, f: template("direct_strategy").combine(self, scores, f)[:, 0]},
         "sum to 1": {"combine": lambda self, scores, fitted: np.ones_like(scores)},
         "named as a model can": {"wants": "features", "fit": wrongly_named, "scores": lambda self, machine, X: X},
         "told apart": {"combine": lambda self, scores, fitted: np.full_like(scores, 1 / scores.shape[1])},
@@ -170,6 +184,7 @@ BROKEN = {
         "NaN": {"search": nan_wins},
     },
     "smoother": {
+        "the same label": {"smooth": lambda self, p: replace(p, P=p.P[:, ::-1])},
         "Windows and labels stay": {"smooth": lambda self, p: Posteriors(p.P, p.labels[::-1], p.segments)},
         "does not change": {"smooth": lambda self, p: replace(p, P=np.random.default_rng().dirichlet((1, 1, 1), len(p.P)))},
         "says the same label": {"smooth": lambda self, p: replace(p, P=np.full(p.P.shape, 1 / 3))},
@@ -178,6 +193,8 @@ BROKEN = {
         "permutes the columns": {"smooth": lambda self, p: replace(p, P=(p.P + np.eye(3)[0]) / 2)},
     },
     "format": {
+        "or `unknown`": {"write": lambda self, result, stream: stream.writelines(f"{s.start}\t{s.end}\t{row[result.labels.index(s.label)]}\t{one_line(s.label)}\n" for s, row in zip(result.segments, result.P, strict=True))},
+        "named by a group": {"write": lambda self, result, stream: template("format").write(self, only_of_labels(result), stream)},
         "comes back exactly": {"read": lambda self, stream: Annotations({})},
         "space around it": {"write": lambda self, result, stream: stream.writelines(f"{s.start}\t{s.end}\t1\t{s.label}\n" for s in result.segments)},
         "those of two": {"names_recordings": True},
@@ -193,6 +210,7 @@ BROKEN = {
         "CorpusError": {"read": lambda self, path: Corpus(())},
     },
     "descriptor": {
+        "one frame or none": {"frames": lambda self, spectra: spectra.power[:, 0]},
         "digital silence": {"frames": lambda self, spectra: np.log(np.where(spectra.power.sum(axis=1) > 0, 1.0, np.nan))[:, None]},
         "one row for each frame": {"frames": lambda self, spectra: spectra.power[:3, :1]},
         "own frame": {"frames": lambda self, spectra: np.cumsum(spectra.power[:, :1], axis=0)},
@@ -200,12 +218,14 @@ BROKEN = {
         "name of its own": {"columns": lambda self, framing: ["same", "same"]},
     },
     "embedding": {
+        "for each name": {"embed": lambda self, samples, rate: template("embedding").embed(self, samples, rate)[None]},
         "one finite value": {"embed": lambda self, samples, rate: np.zeros(2)},
         "different vectors": {"embed": lambda self, samples, rate: np.zeros(6)},
         "one by one": {"embed_many": lambda self, windows, rate: np.zeros((len(windows), 6))},
         "are a ValueError": {"embed": lambda self, samples, rate: np.full(6, np.nansum(samples))},
     },
     "pooling": {
+        "one row of finite values": {"pool": lambda self, windows, rate: windows.mean(axis=(1, 2))},
         "windows beside it": {"pool": lambda self, windows, rate: np.tile(windows.mean(axis=(0, 1)), (len(windows), 1))},
         "one frame or two": {"pool": lambda self, windows, rate: np.full((len(windows), 3), np.nan) if windows.shape[1] < 3 else silent_windows(windows)},
         "all alike": {"pool": lambda self, windows, rate: np.where(windows.std(axis=1) == 0, np.nan, 1.0)},
@@ -291,6 +311,12 @@ def test_a_check_of_an_ability_that_is_missing_does_not_apply():
     results = {result.sentence: result for result in run_checks(trainer, testing.CHECKS["trainer"])}
     [skipped] = {result for sentence, result in results.items() if sentence.startswith("Scores out of the bag")}
     assert (skipped.outcome, skipped.reason) == ("does not apply", "it has no fit_out_of_bag(task, groups)")
+
+
+def test_a_component_that_ends_the_program_fails_the_check_it_ends():
+    component = broken("kernel", of=lambda self, S: exit(0))
+    results = run_checks(component, testing.CHECKS["kernel"])
+    assert "SystemExit: 0" in {result.reason for result in results if result.outcome == "failed"}
 
 
 def test_a_failed_contract_names_how_many_checks_fail():

@@ -5,6 +5,7 @@ from typing import IO, Any, ClassVar
 from audioclass import component, hookimpl
 from audioclass.contracts import LabelFormat
 from audioclass.data import Annotations, Result, Segment
+from audioclass.formats.rows import rows_of
 from audioclass.formats.texts import one_line, restored
 
 
@@ -17,10 +18,11 @@ class ExampleName:
     carries_probabilities: ClassVar[bool] = True
 
     def write(self, result: Result, stream: IO[Any]) -> None:
-        for segment, row in zip(result.segments, result.P, strict=True):
-            probability = row[result.labels.index(segment.label)] if segment.label in result.labels else 0.0
-            label = one_line(segment.label)  # tabs and line ends as \t and \n, a backslash as \\
-            stream.write(f"{segment.start:.6f}\t{segment.end:.6f}\t{probability:.6f}\t{label}\n")
+        for row in rows_of(result):
+            # A label may be a group, whose probability is the sum over its labels, or `unknown`, which has none.
+            probability = "" if row.probability is None else f"{row.probability:.6f}"
+            label = one_line(row.label)  # tabs and line ends as \t and \n, a backslash as \\
+            stream.write(f"{row.start:.6f}\t{row.end:.6f}\t{probability}\t{label}\n")
 
     # Without `read` the format is for `classify -o` alone; with it, `train` takes its files as labels too.
     def read(self, stream: IO[Any]) -> Annotations:
