@@ -11,20 +11,30 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
+import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from audioclass.errors import UsageError
-from audioclass.outputs import atomic_write, replacing
+from audioclass.outputs import replacing
 
+PROBED = 2**16  # bytes that a disk must have room for to be worth a try
 Arrays = Mapping[str, np.ndarray]
 
 # --- entries by content ---------------------------------------------------------------------------------------------
+
+
+def warn_unkept(place: Path, error: OSError) -> None:
+    """Say that results are not kept; they are as good as any others."""
+    reason = error.strerror or str(error)
+    warnings.warn(f"{place}: cannot be written ({reason}): what is computed is not kept", stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -42,8 +52,10 @@ class Store:
         return self.folder / digest[:2] / f"{digest}{self.suffix}"
 
     def prepare(self) -> None:
-        """Make the folder and sweep out unfinished entries whose writers are gone."""
+        """Make the folder and sweep out unfinished entries whose writers are gone; an OSError where it takes none."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self.folder) as probe:
+            probe.write(bytes(PROBED))
         for part in self.folder.glob("*/.*.part"):
             with contextlib.suppress(OSError), part.open("rb") as file:
                 if _lock(file):
@@ -120,11 +132,15 @@ def _lock(file: BinaryIO) -> bool:
 # --- lines of work done ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Journal:
-    """A file of JSON tables, one a line, to which work is added as it is done."""
+    """A file of JSON tables, one a line, to which work is added as it is done.
 
-    path: Path
+    Where a line cannot be written, a warning says so once, and no more is kept.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._keeps = True
 
     def entries(self) -> list[dict[str, Any]]:
         """Every whole line, in order; those cut short by a kill, or not ours, are passed over."""
@@ -138,23 +154,43 @@ class Journal:
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """One more line; on disk before this returns, and apart from a line that was cut short."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a+b") as file:
-                file.write(b"\n" if _is_cut_short(file) else b"")
-                file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise UsageError(f"{self.path}: cannot be written: {error.strerror}") from error
+        self._attempt(partial(_append, self.path, _line(entry)))
 
     def restart(self, entry: Mapping[str, Any]) -> None:
         """A new journal of one line, in the place of any that is there."""
-        atomic_write(self.path, json.dumps(entry, ensure_ascii=False) + "\n")
+        self._attempt(partial(_replace, self.path, _line(entry)))
 
     def remove(self) -> None:
         """The journal has served."""
-        self.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+    def _attempt(self, write: Callable[[], None]) -> None:
+        try:
+            if self._keeps:
+                write()
+        except OSError as error:
+            self._keeps = False
+            warn_unkept(self.path, error)
+
+
+def _append(path: Path, line: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        file.write(b"\n" if _is_cut_short(file) else b"")
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _replace(path: Path, line: bytes) -> None:
+    with replacing(path) as part:
+        part.write_bytes(line)
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    """An entry in one line; names that are no text are escaped, and come back as they are."""
+    return json.dumps(entry).encode() + b"\n"
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

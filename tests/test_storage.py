@@ -119,9 +119,22 @@ def test_lines_that_are_no_tables_are_passed_over(tmp_path):
     assert journal.entries() == [{"i": 1}]
 
 
-def test_a_journal_in_a_place_that_cannot_be_used_is_one_line(tmp_path):
+def test_a_journal_that_cannot_be_written_says_so_once(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be written"):
+    journal = Journal(tmp_path / "file" / "work.jsonl")
+    with pytest.warns(UserWarning, match=r"work.jsonl: cannot be written \(.*what is computed is not kept"):
+        journal.restart({})
+    journal.append({})
+    journal.remove()
+    with pytest.warns(UserWarning, match="what is computed is not kept"):
         Journal(tmp_path / "file" / "work.jsonl").append({})
+
+
+def test_a_name_that_is_no_text_comes_back(tmp_path):
+    Journal(tmp_path / "work.jsonl").append({"mark": "caf\udce9.wav"})
+    assert Journal(tmp_path / "work.jsonl").entries() == [{"mark": "caf\udce9.wav"}]
+
+
+def test_a_journal_that_cannot_be_read_is_one_line(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         Journal(tmp_path).entries()

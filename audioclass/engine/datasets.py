@@ -30,7 +30,7 @@ class Dataset:
     """Windows of a corpus: (n, d) features, and for each row its clip, segment and what the clip says of it.
 
     `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
-    `remarks` say what else of the corpus was not used.
+    `remarks` say what else of the corpus was not used, `lost` are labels whose recordings could not be read.
     """
 
     X: np.ndarray
@@ -41,6 +41,7 @@ class Dataset:
     failures: tuple[tuple[Path, str], ...]
     fingerprint: str
     remarks: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     @classmethod
     def empty(cls, n_features: int) -> Dataset:
@@ -178,7 +179,7 @@ def _extracted(
             if extracted.cached is None:
                 failures.append((extracted.path, extracted.reason))
             else:
-                yield extracted.path, (extracted.cached.load(recipe), extracted.cached.path.stem)
+                yield extracted.path, (extracted.cached.load(recipe), extracted.cached.key)
             run.progress("extraction", number, len(files))
 
 
@@ -192,10 +193,12 @@ class _Gathered:
         self._which: list[int] = []
         self._segments: list[Segment] = []
         self._identities: list[str] = []
+        self._read: set[Path] = set()
         self._n_unused = 0
 
     def add(self, file: Path, members: Sequence[int], features: Features, content: str) -> None:
         """The windows of a recording, each given to one of the recording's clips or left out."""
+        self._read.add(file)
         owners = owners_of(features.segments, [self.clips[i] for i in members])
         used = np.flatnonzero(owners >= 0)
         if not len(used):
@@ -215,13 +218,17 @@ class _Gathered:
         failures = tuple(sorted(self.failures, key=lambda failure: str(failure[0])))
         labels = tuple(sorted({self.clips[i].label for i in self._which}))
         which, segments = np.array(self._which), tuple(self._segments)
-        remarks = tuple(self._remarks(labels))
+        remarks, lost = tuple(self._remarks(labels)), tuple(self._lost(labels))
         X = np.concatenate(self._rows)
-        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks)
+        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost)
+
+    def _lost(self, labels: Sequence[str]) -> list[str]:
+        unread = {file for file, _ in self.failures} - self._read
+        return sorted({clip.label for clip in self.clips if clip.file in unread} - set(labels))
 
     def _remarks(self, labels: Sequence[str]) -> Iterator[str]:
         for label in sorted({clip.label for clip in self.clips} - set(labels)):
-            yield f"label {label!r} has no recording that could be used; the model will not know it"
+            yield f"label {label!r} has no recording that could be used"
         if self._n_unused:
             yield f"{self._n_unused} labelled segments have no window of their own: too short, or covered by others"
 

@@ -33,16 +33,17 @@ def extract(path: str | Path, recipe: str | Recipe = DEFAULT_RECIPE, *, run: Run
 
 @dataclass(frozen=True)
 class Extraction:
-    """Recordings that are to be extracted into a folder, each known by its content."""
+    """Recordings that are to be extracted into a folder, each known by its content; into memory where there is none."""
 
     recordings: list[Path]
     recipe: Recipe
-    folder: Path
+    folder: Path | None
     run: Run
 
     def __iter__(self) -> Iterator[Extracted]:
         """What becomes of each recording, in order of completion."""
-        return extract_batch(self.recordings, self.recipe, Cache(self.folder), self.run)
+        cache = None if self.folder is None else Cache(self.folder)
+        return extract_batch(self.recordings, self.recipe, cache, self.run)
 
     def collect(self) -> list[Extracted]:
         """What became of each recording, in the order of the recordings; the run is told of each that is done."""
@@ -57,11 +58,22 @@ class Extraction:
 def extract_many(paths: Sequence[Path], recipe: Recipe, run: Run) -> Iterator[Extraction]:
     """The extraction of all recordings under the paths.
 
-    Results stay in the cache of the run; without one they are gone when the context ends, as are those of standard
-    input, which has no content to know it by.
+    Results stay in the cache of the run; without one they are gone when the context ends. Those of standard input,
+    which has no content to know it by, are held in memory.
     """
     recordings = find_recordings(paths)
-    with tempfile.TemporaryDirectory(prefix="audioclass-") as passing:
-        is_passing = run.cache is None or any(str(path) == "-" for path in recordings)
-        folder = Path(passing) if is_passing or run.cache is None else run.cache / "features"
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(_passing_folder()) if run.cache is None else run.cache / "features"
         yield Extraction(recordings, recipe, folder, run)
+
+
+@contextlib.contextmanager
+def _passing_folder() -> Iterator[Path | None]:
+    """A folder that is gone in the end; None where the system has no place for one."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="audioclass-", ignore_cleanup_errors=True))
+        except OSError:
+            yield None
+        else:
+            yield Path(folder)

@@ -183,10 +183,25 @@ def one_line_refusals() -> Iterator[None]:
 
 def check_labels(dataset: Dataset, taxonomy: Taxonomy | None) -> None:
     """Refuse what cannot be trained on."""
+    check_read(dataset)
     if len(dataset.labels) < 2:
         raise CorpusError(f"only the label {dataset.labels[0]!r} has recordings, at least 2 labels are needed")
     if taxonomy is not None:
         taxonomy.check_labels(dataset.labels)
+
+
+def check_read(dataset: Dataset) -> None:
+    """Refuse a corpus of whose labels one would be missing because none of its recordings could be read."""
+    if not dataset.lost:
+        return
+    label = dataset.lost[0]
+    files = {clip.file for clip in dataset.clips if clip.label == label}
+    reasons = [reason for file, reason in dataset.failures if file in files]
+    count = f"{len(reasons)} failed, such as " if len(reasons) > 1 else ""
+    raise CorpusError(
+        f"label {label!r}: none of its recordings could be read ({count}{reasons[0]});"
+        " mend them, or take the label out of the corpus"
+    )
 
 
 def evaluate_posteriors(

@@ -16,7 +16,7 @@ from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
 from audioclass.engine.runs import make_run
-from audioclass.engine.training import N_RESAMPLES, Trained, evaluate_posteriors, transitions_of
+from audioclass.engine.training import N_RESAMPLES, Trained, check_read, evaluate_posteriors, transitions_of
 from audioclass.engine.tree_editing import (
     TreeChanges,
     as_given,
@@ -75,6 +75,7 @@ def update(
     if corpus is not None:
         read = read_corpus_at(corpus, run, reader)
         dataset, paths = gather(read, old.recipe, run), read.paths
+        check_read(dataset)
     labels = tuple(sorted({*old.labels, *dataset.labels}))
     changes = None
     if tree is not None:

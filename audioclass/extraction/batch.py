@@ -2,64 +2,109 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
-from audioclass.data import Block
-from audioclass.errors import AudioclassError, ComponentError
-from audioclass.extraction.cache import Cache, CachedFeatures, cache_key
+from audioclass.data import Block, Features
+from audioclass.errors import AudioclassError, AudioFileError, ComponentError
+from audioclass.extraction.cache import Cache, CachedFeatures, FeaturesInMemory, cache_key
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
 from audioclass.recordings import regular
 from audioclass.run import Progress, Run, silent
+from audioclass.storage import warn_unkept
 
 CRASHED = "the decoder crashed on it"
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """What became of one recording: its features on disk, or the one line that says why there are none."""
+    """What became of one recording: its features, or the one line that says why there are none.
+
+    `unkept` is the error of a cache that did not take the features; they are in memory then.
+    """
 
     path: Path
-    cached: CachedFeatures | None = None
+    cached: CachedFeatures | FeaturesInMemory | None = None
     reason: str = ""
     was_cached: bool = False
     seconds_taken: float = 0.0
+    unkept: OSError | None = None
 
 
-def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache, run: Run) -> Iterator[Extracted]:
-    """What becomes of each recording, in order of completion; one that crashes its process is reported."""
-    cache.prepare()
+def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache | None, run: Run) -> Iterator[Extracted]:
+    """What becomes of each recording, in order of completion; one that crashes its process is reported.
+
+    Where the cache takes nothing, or no more, features are held in memory; the first time, a warning says so.
+    """
+    prepared = None if cache is None else cache.prepare()
     progress = run.progress if run.executor.shares_memory else silent
-    work = partial(extract_one, recipe=recipe, cache=cache, progress=progress)
-    return run.executor.map_unordered(work, paths, lambda path: Extracted(path, reason=f"{path}: {CRASHED}"))
+    work = partial(extract_one, recipe=recipe, cache=prepared, progress=progress)
+    has_warned = False
+    for extracted in run.executor.map_unordered(work, paths, lambda path: Extracted(path, reason=f"{path}: {CRASHED}")):
+        if extracted.unkept is not None and prepared is not None and not has_warned:
+            warn_unkept(prepared.folder, extracted.unkept)
+            has_warned = True
+        yield extracted
 
 
-def extract_one(path: Path, recipe: Recipe, cache: Cache, progress: Progress = silent) -> Extracted:
+def extract_one(path: Path, recipe: Recipe, cache: Cache | None, progress: Progress = silent) -> Extracted:
     """Extract a recording or find it in the cache; an error that a user can understand becomes a reason."""
     start = time.perf_counter()
     try:
-        key = uuid.uuid4().hex if str(path) == "-" else cache_key(regular(path), recipe)
-        before = cache.find(key)
-        features = before or cache.write(key, extract_features(_watched(path, recipe, progress), recipe), recipe)
+        extracted = _extracted(path, recipe, cache, progress)
     except AudioclassError as error:
         where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
-        return Extracted(path, reason=f"{where}{error}", seconds_taken=time.perf_counter() - start)
-    except OSError as error:
-        return Extracted(path, reason=f"{path}: {error.strerror}", seconds_taken=time.perf_counter() - start)
-    return Extracted(path, features, was_cached=before is not None, seconds_taken=time.perf_counter() - start)
+        extracted = Extracted(path, reason=f"{where}{error}")
+    return replace(extracted, seconds_taken=time.perf_counter() - start)
+
+
+def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progress) -> Extracted:
+    """The features from the cache or computed, in the cache where it takes them.
+
+    A pipe has no content to know it by.
+    """
+    is_pipe = str(path) == "-"
+    with _readable(path):
+        key = uuid.uuid4().hex if is_pipe else cache_key(regular(path), recipe)
+    if cache is not None and not is_pipe:
+        before = cache.find(key)
+        if before is not None:
+            return Extracted(path, before, was_cached=True)
+        if cache.keeps:
+            try:
+                return Extracted(path, cache.write(key, _chunks(path, recipe, progress), recipe))
+            except OSError as error:  # of writing: those of reading have become errors of the recording
+                in_memory = FeaturesInMemory.of(key, _chunks(path, recipe, progress), recipe)
+                return Extracted(path, in_memory, unkept=error)
+    return Extracted(path, FeaturesInMemory.of(key, _chunks(path, recipe, progress), recipe))
+
+
+def _chunks(path: Path, recipe: Recipe, progress: Progress) -> Iterator[Features]:
+    """The features of a recording as they are computed."""
+    return extract_features(_watched(path, recipe, progress), recipe)
 
 
 def _watched(path: Path, recipe: Recipe, progress: Progress) -> Iterator[Block]:
     """The blocks of a recording; `progress` is told how far it is."""
-    with open_audio("-" if str(path) == "-" else path) as audio:
+    with _readable(path), open_audio("-" if str(path) == "-" else path) as audio:
         for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
             yield block
             declared = audio.declared / audio.sample_rate if audio.declared else None
             progress(path.name, audio.position / audio.sample_rate, declared)
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """An error of the system becomes one of the recording."""
+    try:
+        yield
+    except OSError as error:
+        raise AudioFileError(f"{path}: {error.strerror or error}") from error

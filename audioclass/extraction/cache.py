@@ -10,14 +10,14 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from audioclass.data import Features, Segment
 from audioclass.extraction.recipe import Recipe
-from audioclass.storage import Store
+from audioclass.storage import Store, warn_unkept
 
 ROWS_TOGETHER = 4096
 VALUE, TIME = np.dtype("<f4"), np.dtype("<f8")
@@ -31,6 +31,11 @@ class CachedFeatures:
     n_rows: int
     n_columns: int
     seconds: float
+
+    @property
+    def key(self) -> str:
+        """A name of the recording's content and of the recipe."""
+        return self.path.stem
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Values and (start, end) of a few thousand rows at a time."""
@@ -49,20 +54,68 @@ class CachedFeatures:
         return Features(X, recipe.columns, recipe.groups, segments)
 
 
+@dataclass(frozen=True, eq=False)
+class FeaturesInMemory:
+    """The features of one recording that no disk took, or that nobody could find again: those of a pipe."""
+
+    key: str
+    features: Features
+
+    @classmethod
+    def of(cls, key: str, chunks: Iterable[Features], recipe: Recipe) -> FeaturesInMemory:
+        """All chunks, with the values that a disk would give back."""
+        joined = Features.joined(chunks, recipe.columns, recipe.groups)
+        return cls(key, replace(joined, X=joined.X.astype(VALUE)))
+
+    @property
+    def n_rows(self) -> int:
+        """How many windows there are."""
+        return len(self.features.X)
+
+    @property
+    def n_columns(self) -> int:
+        """How many features each has."""
+        return len(self.features.columns)
+
+    @property
+    def seconds(self) -> float:
+        """Where the last window ends."""
+        return self.features.segments[-1].end if self.features.segments else 0.0
+
+    def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Values and (start, end) of all rows, where there are some."""
+        if self.n_rows:
+            spans = [(segment.start, segment.end) for segment in self.features.segments]
+            yield self.features.X, np.array(spans, TIME)
+
+    def load(self, recipe: Recipe) -> Features:
+        """All rows, for the columns of their recipe."""
+        return replace(self.features, columns=recipe.columns, groups=recipe.groups)
+
+
 @dataclass(frozen=True)
 class Cache:
     """A folder of features; `prepare` removes what killed processes left unfinished."""
 
     folder: Path
+    keeps: bool = True
 
     @property
     def store(self) -> Store:
         """The folder as a store of zips."""
         return Store(self.folder, ".zip")
 
-    def prepare(self) -> None:
-        """Make the folder and sweep out unfinished entries whose writers are gone."""
-        self.store.prepare()
+    def prepare(self) -> Cache:
+        """The same cache, its folder made and unfinished entries swept out whose writers are gone.
+
+        Where nothing can be written to it, that is told in a warning, and it only gives what it holds.
+        """
+        try:
+            self.store.prepare()
+        except OSError as error:
+            warn_unkept(self.folder, error)
+            return replace(self, keeps=False)
+        return self
 
     def find(self, key: str) -> CachedFeatures | None:
         """The entry of a key; None where there is none that is whole."""

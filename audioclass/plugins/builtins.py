@@ -12,7 +12,9 @@ import os
 from pathlib import Path
 
 from audioclass import __version__
+from audioclass.errors import AudioclassError
 from audioclass.hookspecs import PROJECT
+from audioclass.outputs import atomic_write
 from audioclass.plugins.manifests import BUILTIN_MANIFEST, write_builtin_manifest
 from audioclass.plugins.sources import PluginSource
 
@@ -44,12 +46,9 @@ def _manifest_of_files(root: Path, cache: Path) -> str:
         if written_for == state:
             return manifest
     manifest = make_builtin_manifest(root)
-    with contextlib.suppress(OSError):  # a checkout that cannot be written is read again each time
+    with contextlib.suppress(OSError, AudioclassError):  # a checkout that cannot be written is read again each time
         cache.mkdir(exist_ok=True)
-        # By hand: the atomic write of `storage` brings numpy along, which a list of components does without.
-        draft = cached.with_name(f"{cached.name}.{os.getpid()}")
-        draft.write_text(f"{state}\n{manifest}", encoding="utf-8")
-        draft.replace(cached)
+        atomic_write(cached, f"{state}\n{manifest}")
     return manifest
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from audioclass.errors import PluginError, UsageError, unknown_name
+from audioclass.errors import PluginError, unknown_name
 from audioclass.hookspecs import KINDS
+from audioclass.outputs import atomic_write
 from audioclass.parameters import make, parse_assignments
 from audioclass.plugins.attribution import Origin, attributing
 from audioclass.plugins.builtins import builtin_source
@@ -66,12 +67,7 @@ def write_manifest_file(path: Path) -> Path:
     target = _manifest_place(path, source)
     manager = PluginManager([source])
     manager.raise_quarantine()
-    draft = target.with_suffix(".new")
-    try:
-        draft.write_text(write_manifest(manager.entries()), encoding="utf-8")
-        draft.replace(target)
-    except OSError as error:
-        raise UsageError(f"{target}: cannot be written: {error.strerror}") from error
+    atomic_write(target, write_manifest(manager.entries()))
     return target
 
 

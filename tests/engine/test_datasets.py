@@ -129,7 +129,8 @@ def test_a_label_without_a_good_recording_is_remarked(tmp_path):
     (tmp_path / "corpus" / "tone" / "tone-0.wav").write_bytes(b"")
     labelled = gathered(tmp_path)
     assert labelled.labels == ("clicks", "noise")
-    assert labelled.remarks == ("label 'tone' has no recording that could be used; the model will not know it",)
+    assert labelled.remarks == ("label 'tone' has no recording that could be used",)
+    assert labelled.lost == ("tone",)
 
 
 def test_segments_without_a_window_are_counted(tmp_path):
@@ -138,6 +139,7 @@ def test_segments_without_a_window_are_counted(tmp_path):
     table.write_text("file,label,start,end\na.wav,tone,0,3\na.wav,noise,1,1.01\n", encoding="utf-8")
     labelled = gathered(tmp_path, load(table))
     assert labelled.remarks[-1].startswith("1 labelled segments have no window of their own")
+    assert labelled.lost == ()
 
 
 def test_all_damaged_is_one_line(tmp_path):
