@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from audioclass.classifier.model import Model
 from audioclass.errors import ModelError
+from audioclass.problems import Plan
 
 COUNTS = ("recordings", "groups", "left_out")
 
 
-def check_about(model: Model) -> None:
+def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:
     """Refuse what commands could not show; what is not said at all is not missed."""
-    about = _table(model.about, "about")
+    about = _table(stated, "about")
     for key in ("versions", "choices", "corpus", "report"):
         _table(about.get(key, {}), key)
     _check_report(about.get("report", {}))
     _check_corpora(about)
-    _check_machines(about.get("machines", []), model)
+    _check_machines(about.get("machines", []), labels, plan)
+    _check_components(about.get("pieces", []))
     if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
         raise ModelError("its choices must be texts and numbers")
 
@@ -42,15 +43,21 @@ def _check_corpora(about: Mapping[str, Any]) -> None:
         _table(corpus.get("windows", {}), "corpus windows")
 
 
-def _check_machines(machines: Any, model: Model) -> None:
+def _check_components(components: Any) -> None:
+    keys = ("kind", "name", "distribution", "version")
+    are_tables = isinstance(components, list) and all(isinstance(one, Mapping) for one in components)
+    if not are_tables or not all(isinstance(one.get(key), str) for one in components for key in keys):
+        raise ModelError("each of its components must have a kind, a name, a distribution and a version")
+
+
+def _check_machines(machines: Any, labels: Sequence[str], plan: Plan | None) -> None:
     """A table for each dichotomy, with its sides, kernel and C."""
-    plan = model.classifier.plan
     if not isinstance(machines, list) or (machines and (plan is None or len(machines) != len(plan.dichotomies))):
         raise ModelError("its list of machines is not that of its plan")
     for machine in machines:
         kernel = _table(_table(machine, "machine").get("kernel"), "kernel")
         sides = [machine.get("positive"), machine.get("negative")]
-        are_known = all(isinstance(side, list) and set(side) <= set(model.labels) for side in sides)
+        are_known = all(isinstance(side, list) and set(side) <= set(labels) for side in sides)
         if not are_known or not _is_number(machine.get("C")) or not isinstance(kernel.get("name"), str):
             raise ModelError("a machine must have two sides of labels, a kernel and a C")
         if not all(_is_number(machine.get(key, 0)) for key in ("examples", "support_vectors", "log_loss")):

@@ -84,6 +84,11 @@ class Archive:
         """The arrays of these names; their sizes were checked together before the first is read."""
         return {name: self._array(f"{name}.npy") for name in names}
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape that an array states."""
+        with self._zip.open(f"{name}.npy") as stream:
+            return _start(name, _Hashing(name, stream))[1]
+
     def check_others(self, names: Iterable[str]) -> None:
         """Read members that nobody needs only to know whether they are what was written."""
         for name in (f"{name}.npy" for name in names):
@@ -308,16 +313,10 @@ def _no_number(text: str) -> None:
 
 def _array(name: str, stream: _Hashing, size: int) -> np.ndarray:
     """An array whose header, type and size were all checked before its values are read."""
-    start = stream.read(len(MAGIC) + 2)
-    if start[: len(MAGIC)] != MAGIC or len(start) < len(MAGIC) + 2:
-        raise ModelError(f"member {name!r} is no array")
-    [length] = struct.unpack("<H", start[len(MAGIC) :])
-    if length > LONGEST_HEADER:
-        raise ModelError(f"member {name!r} has a header of {length} bytes, at most {LONGEST_HEADER} are read")
-    dtype, shape = _header(name, stream.read(length))
+    dtype, shape, start = _start(name, stream)
     n_bytes = dtype.itemsize * math.prod(shape)
-    if n_bytes != size - len(start) - length:
-        raise ModelError(f"member {name!r} has {size - len(start) - length} bytes for an array of {shape}")
+    if n_bytes != size - start:
+        raise ModelError(f"member {name!r} has {size - start} bytes for an array of {shape}")
     values = stream.fill(n_bytes)
     if len(values) != n_bytes or stream.read(1):
         raise ModelError(f"member {name!r} is longer or shorter than the {size} bytes it declares")
@@ -326,6 +325,17 @@ def _array(name: str, stream: _Hashing, size: int) -> np.ndarray:
         raise ModelError(f"member {name!r} holds NaN or infinite values")
     array.flags.writeable = False
     return array
+
+
+def _start(name: str, stream: _Hashing) -> tuple[np.dtype, tuple[int, ...], int]:
+    """The type and shape of an array, and where its values start."""
+    start = stream.read(len(MAGIC) + 2)
+    if start[: len(MAGIC)] != MAGIC or len(start) < len(MAGIC) + 2:
+        raise ModelError(f"member {name!r} is no array")
+    [length] = struct.unpack("<H", start[len(MAGIC) :])
+    if length > LONGEST_HEADER:
+        raise ModelError(f"member {name!r} has a header of {length} bytes, at most {LONGEST_HEADER} are read")
+    return *_header(name, stream.read(length)), len(start) + length
 
 
 def _header(name: str, text: bytes) -> tuple[np.dtype, tuple[int, ...]]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audioclass.classifier.model import Model
+from audioclass.classifier.summary import Summary
 
 SPLITS = {"grouped": "held out by group", "random_split": "random split", "naive": "random split"}
 
 
-def card_of(model: Model, remarks: str = "") -> str:
+def card_of(model: Summary, remarks: str = "") -> str:
     """A card that a person reads; `remarks` are put after the figures."""
     parts = [_head(model), _figures(model), remarks.strip(), _data(model), _method(model), _use(model)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _head(model: Model) -> str:
+def _head(model: Summary) -> str:
     tree = "\n".join(f"    {line}" for line in model.taxonomy.draw().splitlines())
     return f"# {model.name}\n\nTells {len(model.labels)} labels apart, with a calibrated posterior for each:\n\n{tree}"
 
 
-def _figures(model: Model) -> str:
+def _figures(model: Summary) -> str:
     report = model.about.get("report", {})
     rows = list(_report_rows(report))
     if not rows:
@@ -41,7 +41,7 @@ def _report_rows(report: Mapping[str, Any]) -> Iterator[str]:
             yield f"| {SPLITS.get(split, split)}, per {unit} | {cells} |"
 
 
-def _data(model: Model) -> str:
+def _data(model: Summary) -> str:
     corpus = model.about.get("corpus")
     if not corpus:
         return ""
@@ -52,24 +52,23 @@ def _data(model: Model) -> str:
     )
 
 
-def _method(model: Model) -> str:
-    classifier, recipe = model.classifier, model.recipe
+def _method(model: Summary) -> str:
     components = model.about.get("pieces", [])
     others = sorted({f"{p['distribution']} {p['version']}" for p in components})
     versions = ", ".join(f"{name} {version}" for name, version in model.about.get("versions", {}).items())
     return (
-        f"## How\n\nStrategy `{classifier.strategy.name}` with {classifier.n_machines} machines over"
-        f" {classifier.n_support} rows; recipe `{recipe.name}`, {len(recipe.columns)} features, windows of"
-        f" {recipe.window:g} s every {recipe.window_hop:g} s.{_transitions(model)}\n\n"
+        f"## How\n\nStrategy `{model.strategy}` with {model.n_machines} machines over"
+        f" {model.n_support} rows; recipe `{model.recipe}`, {model.n_features} features, windows of"
+        f" {model.window:g} s every {model.window_hop:g} s.{_transitions(model)}\n\n"
         f"Components of {', '.join(others) or 'audioclass'};"
         f" made with {versions or 'unknown versions'}."
     )
 
 
-def _transitions(model: Model) -> str:
+def _transitions(model: Summary) -> str:
     known = " How labels follow one another was learnt from continuous recordings; `hmm` goes by it."
     return "" if model.transitions is None else known
 
 
-def _use(model: Model) -> str:
+def _use(model: Summary) -> str:
     return f"## Use\n\n    audioclass classify recording.wav --model {model.name}.audioclass"

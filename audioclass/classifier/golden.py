@@ -12,11 +12,44 @@ import numpy as np
 
 from audioclass.data import Block, Features
 from audioclass.errors import ModelError
-from audioclass.extraction.extract import extract_features
+from audioclass.extraction.extract import DECIMALS, extract_features
 from audioclass.extraction.recipe import Recipe
 
 SECONDS = 1.5
-TOLERANCE = 1e-2  # of a posterior: what other processors and libraries may round otherwise
+
+# What rounding may change, and no more. Features are rounded to decimals when they are computed, so that a value that
+# falls between two goes to the one or the other: by one unit of the last decimal, or what single precision leaves of
+# large values. Posteriors from the same features differ by what single precision leaves of the sum over the bank. Over
+# one and two threads, two sorts of processors, and a bank in double precision the models at hand differed by one unit
+# and by 9e-5 at most.
+UNIT = 10.0**-DECIMALS
+RELATIVE = 1e-5
+FEATURE_TOLERANCE = 2.0  # units
+TOLERANCE = 5e-4  # of a posterior
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far what this machine computes is from the golden vectors.
+
+    `features` is the largest difference of a feature, in units of its last decimal; `posteriors` that of a posterior,
+    from the golden features. `columns` are the features that differ by more than rounding.
+    """
+
+    features: float
+    posteriors: float
+    columns: tuple[str, ...] = ()
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether nothing is computed otherwise."""
+        return self.features <= FEATURE_TOLERANCE and self.posteriors <= TOLERANCE
+
+    def __str__(self) -> str:
+        return (
+            f"golden features differ by {self.features:.2g} units of their last decimal, golden posteriors by"
+            f" {self.posteriors:.2g}; up to {FEATURE_TOLERANCE:g} and {TOLERANCE:g} is rounding"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +59,23 @@ class Golden:
     X: np.ndarray
     P: np.ndarray
 
-    def drift(self, recipe: Recipe, posteriors: Callable[[np.ndarray], np.ndarray]) -> float:
-        """The largest difference of a posterior from its golden value, from samples to posteriors."""
+    def drift(self, recipe: Recipe, posteriors: Callable[[np.ndarray], np.ndarray]) -> Drift:
+        """From samples to features, and from the golden features to posteriors.
+
+        Each by itself has a bound: a feature that is nearly the same in all training rows may turn one unit of rounding
+        into a hundredth of a posterior.
+        """
         X = golden_features(recipe)
         if X.shape != self.X.shape:
             raise ModelError(f"the golden signal gives features of shape {X.shape}, the model has {self.X.shape}")
-        return float(np.abs(posteriors(X) - self.P).max(initial=0.0))
+        golden = self.X.astype(np.float64)
+        units = np.abs(X - golden) / (UNIT + RELATIVE * np.abs(golden))
+        columns = np.flatnonzero((~(units <= FEATURE_TOLERANCE)).any(axis=0))
+        return Drift(
+            float(units.max(initial=0.0)),
+            float(np.abs(posteriors(self.X) - self.P).max(initial=0.0)),
+            tuple(recipe.columns[i] for i in columns),
+        )
 
     @classmethod
     def of(cls, recipe: Recipe, posteriors: Callable[[np.ndarray], np.ndarray]) -> Golden:

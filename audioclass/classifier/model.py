@@ -11,7 +11,7 @@ import numpy as np
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.clips import combine_windows
-from audioclass.classifier.golden import Golden
+from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
@@ -127,8 +127,8 @@ class Model:
         """(n, n_machines) uncalibrated scores of rows of features."""
         return self.classifier.scores(self._prepared(X))
 
-    def drift(self) -> float:
-        """How far the golden posteriors are from what this machine computes."""
+    def drift(self) -> Drift:
+        """How far the golden vectors are from what this machine computes."""
         return self.golden.drift(self.recipe, self.posteriors_of)
 
     def _prepared(self, X: np.ndarray) -> np.ndarray:

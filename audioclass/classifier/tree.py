@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from audioclass.classifier.model import Model
 from audioclass.contracts import HasTree
+from audioclass.problems import Plan
+from audioclass.taxonomy import Taxonomy
 from audioclass.trees.text import WrittenTree
 
 
 def learnt_tree(model: Model) -> WrittenTree | None:
     """What can be drawn, written and edited; None where the strategy has no tree."""
     classifier = model.classifier
-    if classifier.plan is None or not isinstance(classifier.strategy, HasTree):
+    return written_tree(classifier.strategy, classifier.plan, model.labels, model.about, model.taxonomy)
+
+
+def written_tree(
+    strategy: Any, plan: Plan | None, labels: Sequence[str], about: Mapping[str, Any], taxonomy: Taxonomy
+) -> WrittenTree | None:
+    """The tree of a plan with the machines of its nodes; None where the strategy has no tree, or is not there."""
+    if plan is None or not isinstance(strategy, HasTree):
         return None
-    tree, form = classifier.strategy.tree_in(classifier.plan), classifier.strategy.form
-    return WrittenTree.of(tree, model.labels, form, model.about.get("machines", []), _group_names(model))
+    names = _group_names(labels, taxonomy)
+    return WrittenTree.of(strategy.tree_in(plan), tuple(labels), strategy.form, about.get("machines", []), names)
 
 
-def _group_names(model: Model) -> dict[tuple[str, ...], str]:
+def _group_names(labels: Sequence[str], taxonomy: Taxonomy) -> dict[tuple[str, ...], str]:
     """The names that the taxonomy has for groups, by their labels in the model's order."""
-    groups = {tuple(label for label in model.labels if label in node.labels): node for node in model.taxonomy.groups}
+    groups = {tuple(label for label in labels if label in node.labels): node for node in taxonomy.groups}
     return {labels: node.name for labels, node in groups.items() if node.name}

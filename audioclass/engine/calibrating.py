@@ -28,6 +28,11 @@ class Recalibrated:
     log_loss_before: float
     log_loss_after: float
 
+    @property
+    def is_better(self) -> bool:
+        """Whether the log-loss fell; not where nothing could be held out, which leaves it NaN."""
+        return self.log_loss_after < self.log_loss_before
+
 
 @one_thread()
 def calibrate(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 from audioclass.classifier import loading
+from audioclass.classifier.archive import naming
+from audioclass.classifier.blame import changed_components, culprit
+from audioclass.classifier.golden import Drift
 from audioclass.classifier.model import Model
+from audioclass.classifier.summary import Summary
 from audioclass.errors import UsageError, did_you_mean
 from audioclass.plugins.manager import plugin_manager
 from audioclass.recordings import ABSENT, irregularity
@@ -26,6 +31,30 @@ def load_model(model: str | Path = DEFAULT_MODEL, *, registry: Registry | None =
     """
     with model_path(model) as path:
         return loading.load_model(path, registry or plugin_manager(), verify=verify)
+
+
+def read_summary(model: str | Path = DEFAULT_MODEL) -> tuple[Summary, Mapping[str, Any], list[str]]:
+    """What a model says of itself, its manifest, and what differs here from where it was made; it is not computed with.
+
+    It can be read without the plugins that the model needs.
+    """
+    registry = plugin_manager()
+    with model_path(model) as path:
+        summary, manifest = loading.read_summary(path, registry)
+    return summary, manifest, changed_components(summary.about, registry)
+
+
+def verify_model(model: str | Path = DEFAULT_MODEL) -> tuple[Drift, str, list[str]]:
+    """How far a model's golden vectors are from what is computed here, who is to blame, and what differs.
+
+    Nobody is to blame for rounding.
+    """
+    registry = plugin_manager()
+    unverified = load_model(model, registry=registry, verify=False)
+    with naming(Path(model)):
+        drift = unverified.drift()
+        blamed = "" if drift.is_rounding else culprit(unverified.about, drift, registry)
+    return drift, blamed, changed_components(unverified.about, registry)
 
 
 @contextmanager

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from importlib import metadata
 from typing import Any
 
 import numpy as np
 
-from audioclass import __version__
+from audioclass.classifier.blame import versions
 from audioclass.engine.datasets import Dataset
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.run import Registry, Run
@@ -39,12 +37,6 @@ def describe(
         "machines": machine_report(training, y),
         "notes": list(training.notes),
     }
-
-
-def versions() -> dict[str, str]:
-    """What computed it: ourselves, Python and the libraries whose rounding matters."""
-    libraries = {name: metadata.version(name) for name in ("numpy", "scipy")}
-    return {"audioclass": __version__, "python": platform.python_version(), **libraries}
 
 
 def components_of(config: TrainingConfig, training: Training, registry: Registry) -> list[dict[str, str]]:

@@ -22,6 +22,7 @@ def train_model(corpus: Path, output: Path, cache: Path, jobs: int = 1) -> None:
     """The model file and its card beside it; groups of the corpus are its sources, so what is held out is unseen."""
     from audioclass.classifier.card import card_of
     from audioclass.classifier.saving import save_model
+    from audioclass.classifier.summary import Summary
     from audioclass.engine.runs import make_run
     from audioclass.engine.training import train
     from audioclass.run import executor_for
@@ -33,7 +34,7 @@ def train_model(corpus: Path, output: Path, cache: Path, jobs: int = 1) -> None:
     labelled, P = trained.dataset, trained.training.held_out
     figures = recalls(labelled.labels, labelled.y, P, labelled.clip_names)
     remarks = f"{recall_table(figures)}\n\n{REMARKS.read_text(encoding='utf-8')}"
-    output.with_suffix(".md").write_text(card_of(trained.model, remarks), encoding="utf-8")
+    output.with_suffix(".md").write_text(card_of(Summary.of(trained.model), remarks), encoding="utf-8")
     print(recall_table(figures))
 
 

@@ -1,60 +1,71 @@
-"""What `audioclass model` does: a model's summary, its golden posteriors and its card."""
+"""What `audioclass model` does: a model's summary, its golden vectors and its card."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from audioclass.classifier.archive import naming
 from audioclass.classifier.card import card_of
-from audioclass.classifier.golden import TOLERANCE
-from audioclass.classifier.model import Model
-from audioclass.classifier.saving import manifest_of
-from audioclass.classifier.tree import learnt_tree
+from audioclass.classifier.golden import FEATURE_TOLERANCE, TOLERANCE
+from audioclass.classifier.summary import Summary
 from audioclass.cli import screen
-from audioclass.engine.models import load_model
+from audioclass.engine.models import read_summary, verify_model
 from audioclass.errors import ModelError
 from audioclass.trees.drawing import draw_lines
 
 
 def show(model: str, *, json: bool) -> None:
-    """The summary of a model and its tree, or its manifest for programs."""
-    loaded = load_model(model)
+    """The summary of a model and its tree, or its manifest for programs; it needs none of the model's plugins."""
+    summary, manifest, differences = read_summary(model)
     if json:
-        screen.out_json(manifest_of(loaded))
-        return
-    tree = learnt_tree(loaded)
-    screen.out(_summary(loaded))
-    screen.out("")
-    screen.out("\n".join(draw_lines(tree)) if tree else loaded.taxonomy.draw())
+        screen.out_json(manifest)
+    else:
+        screen.out(_summary(summary))
+        screen.out("")
+        screen.out("\n".join(draw_lines(summary.tree)) if summary.tree else summary.taxonomy.draw())
+    for line in differences:
+        screen.note(f"{model}: {line}")
 
 
 def verify(model: str, *, json: bool) -> None:
-    """Say by how much golden posteriors differ, and fail where that is more than rounding."""
-    loaded = load_model(model, verify=False)
-    with naming(Path(model)):
-        drift = loaded.drift()
+    """Say by how much golden features and posteriors differ, and fail where that is more than rounding."""
+    drift, blamed, differences = verify_model(model)
     if json:
-        screen.out_json({"model": model, "drift": drift, "tolerance": TOLERANCE, "steady": drift <= TOLERANCE})
+        screen.out_json(
+            {
+                "model": model,
+                "features": drift.features,
+                "feature_tolerance": FEATURE_TOLERANCE,
+                "drift": drift.posteriors,
+                "tolerance": TOLERANCE,
+                "steady": drift.is_rounding,
+                "culprit": blamed,
+                "differences": differences,
+            }
+        )
     else:
-        screen.out(f"{model}: golden posteriors differ by {drift:.2g}; up to {TOLERANCE:g} is rounding")
-    if drift > TOLERANCE:
-        raise ModelError(f"{model}: drifts by {drift:.2g} on this machine; train it again or use the versions it names")
+        screen.out(f"{model}: {drift}")
+    for line in differences if drift.is_rounding else ():
+        screen.note(f"{model}: {line}; it computes the same")
+    if blamed:
+        raise ModelError(f"{model}: computes otherwise than when it was made: {blamed}")
 
 
 def card(model: str) -> None:
-    """The card of a model."""
-    screen.out(card_of(load_model(model)).rstrip())
+    """The card of a model; it needs none of the model's plugins."""
+    summary, _, differences = read_summary(model)
+    screen.out(card_of(summary).rstrip())
+    for line in differences:
+        screen.note(f"{model}: {line}")
 
 
-def _summary(model: Model) -> str:
-    about, classifier = model.about, model.classifier
+def _summary(model: Summary) -> str:
+    about = model.about
     report = about.get("report", {}).get("grouped", {})
     main: Mapping[str, float] = next(iter(report.values()), {})
     lines = [
-        f"{model.name}: {len(model.labels)} labels, {classifier.n_machines} machines over {classifier.n_support} rows",
-        f"strategy {classifier.strategy.name}, recipe {model.recipe.name} ({len(model.recipe.columns)} features),"
-        f" windows of {model.recipe.window:g} s every {model.recipe.window_hop:g} s",
+        f"{model.name}: {len(model.labels)} labels, {model.n_machines} machines over {model.n_support} rows",
+        f"strategy {model.strategy}, recipe {model.recipe} ({model.n_features} features),"
+        f" windows of {model.window:g} s every {model.window_hop:g} s",
     ]
     if main:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())

@@ -1,0 +1,53 @@
+"""What a model says of itself, known without the components that it computes with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.model import Model
+from audioclass.classifier.tree import learnt_tree
+from audioclass.taxonomy import Taxonomy
+from audioclass.trees.text import WrittenTree
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Names and counts of a model; `tree` is None where its strategy has none, or is not installed."""
+
+    name: str
+    labels: tuple[str, ...]
+    taxonomy: Taxonomy
+    strategy: str
+    n_machines: int
+    n_support: int
+    recipe: str
+    n_features: int
+    window: float
+    window_hop: float
+    transitions: np.ndarray | None
+    about: Mapping[str, Any]
+    tree: WrittenTree | None
+
+    @classmethod
+    def of(cls, model: Model) -> Summary:
+        """Of a model that is at hand."""
+        recipe, classifier = model.recipe, model.classifier
+        return cls(
+            model.name,
+            model.labels,
+            model.taxonomy,
+            classifier.strategy.name,
+            classifier.n_machines,
+            classifier.n_support,
+            recipe.name,
+            len(recipe.columns),
+            recipe.window,
+            recipe.window_hop,
+            model.transitions,
+            model.about,
+            learnt_tree(model),
+        )
