@@ -9,11 +9,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import lzma
 import os
 import shutil
+import struct
 import tempfile
+import tokenize
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +31,12 @@ from audioclass.outputs import replacing
 
 PROBED = 2**16  # bytes that a disk must have room for to be worth a try
 Arrays = Mapping[str, np.ndarray]
+MEMBERS = "members of this entry"
+# What reading a zip raises where any of its bytes is wrong: other lengths, methods, flags or names than were written.
+DAMAGE = (
+    *(OSError, EOFError, ValueError, KeyError, TypeError, RuntimeError, OverflowError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError),
+)
 
 # --- entries by content ---------------------------------------------------------------------------------------------
 
@@ -80,7 +90,8 @@ class Store:
         if arrays is None:
             arrays = compute()
             with contextlib.suppress(OSError), self.writing(digest) as stream:
-                np.savez(stream, **arrays)  # type: ignore[arg-type]  # numpy's own flag has a name no array may have
+                names = {MEMBERS: np.array(sorted(arrays))}
+                np.savez(stream, **arrays, **names)  # type: ignore[arg-type]  # numpy's flag has a name no array may have
         return arrays
 
 
@@ -97,11 +108,12 @@ def computed(store: Store | None, key: Callable[[], str], compute: Callable[[], 
 
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray] | None:
-    """The `.npy` members of a zip; objects are never opened."""
+    """The `.npy` members of a zip, where all that were written are there; objects are never opened."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile):
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as members:
+            arrays = dict(members)
+            return arrays if arrays.pop(MEMBERS).tolist() == sorted(arrays) else None
+    except DAMAGE:
         return None
 
 

@@ -15,7 +15,8 @@
 | states no length (Ogg, aac, MPEG-TS, MP3 without Xing header, a placeholder from a pipe) | what is there |
 | rare formats of libsndfile (NIST, VOC, SVX, PAF) that were cut | what is there: it does not tell |
 | damaged in the middle, or cut within a packet of aac or MPEG-TS | the blocks before, then an error that says where |
-| NaN or infinite | error with the index of the sample; values beyond ±1 are kept |
+| NaN, infinite, or beyond ±2³², twice what 32-bit integers hold | error with the index of the sample |
+| beyond ±1 | kept: float files may hold what integers would |
 | missing, empty, directory, pipe or device by name, text, not permitted | error |
 """
 
@@ -38,6 +39,7 @@ from audioclass.errors import AudioFileError
 
 SAMPLE_RATES = (8000, 192000)
 MOST_CHANNELS = 32
+LARGEST_SAMPLE = np.float32(2.0**32)  # its powers can be summed in single precision; one flipped bit may reach 1e38
 HEAD = 4096
 # aac (ADTS), MPEG-TS, Matroska and WebM, FLV: they can be decoded from any beginning on.
 LIVE_FORMATS = (b"\xff\xf0", b"\xff\xf1", b"\xff\xf8", b"\xff\xf9", b"\x47", b"\x1a\x45\xdf\xa3", b"FLV")
@@ -73,7 +75,7 @@ class Decoder:
         """Float32 arrays of (n, channels), n from 1 to a bound that does not depend on the recording."""
         try:
             for array in self._sound.arrays:
-                self._check_finite(array)
+                self._check_values(array)
                 self.position += len(array)
                 yield array
         except (Unreadable, OSError) as error:
@@ -84,11 +86,14 @@ class Decoder:
         held = f"{self.position / self.sample_rate:.2f} s"
         return f"{held} of the {self.declared / self.sample_rate:.2f} s it declares" if self.declared else held
 
-    def _check_finite(self, array: np.ndarray) -> None:
-        finite = np.isfinite(array)
-        if not finite.all():
-            sample = self.position + int(np.argmin(finite.all(axis=1)))
-            raise AudioFileError(f"{self.name}: sample {sample} is not a number")
+    def _check_values(self, array: np.ndarray) -> None:
+        within = np.abs(array) <= LARGEST_SAMPLE  # which NaN is not
+        if within.all():
+            return
+        row = int(np.argmin(within.all(axis=1)))
+        value = array[row][~within[row]][0]
+        what = f"is {value:.3g}, must be within ±{LARGEST_SAMPLE:.3g}" if np.isfinite(value) else "is not a number"
+        raise AudioFileError(f"{self.name}: sample {self.position + row} {what}")
 
     def _check_length(self) -> None:
         if self.position == 0:

@@ -1,7 +1,7 @@
 """Features kept by content: the same bytes and the same recipe are never computed twice.
 
 An entry of the store is a zip of raw arrays and a small description; its name is made of the content of the recording
-and of the recipe.
+and of the recipe. It is read to its end, with its checksums, before anybody relies on it: a disk may have damaged it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from audioclass.data import Features, Segment
 from audioclass.extraction.recipe import Recipe
-from audioclass.storage import Store, warn_unkept
+from audioclass.storage import DAMAGE, Store, warn_unkept
 
 ROWS_TOGETHER = 4096
 VALUE, TIME = np.dtype("<f4"), np.dtype("<f8")
@@ -119,21 +119,16 @@ class Cache:
 
     def find(self, key: str) -> CachedFeatures | None:
         """The entry of a key; None where there is none that is whole."""
-        path = self.store.place(key)
         try:
-            with zipfile.ZipFile(path) as archive:
-                about = json.loads(archive.read("about.json"))
-                entry = CachedFeatures(path, int(about["n_rows"]), int(about["n_columns"]), float(about["seconds"]))
-                sizes = {info.filename: info.file_size for info in archive.infolist()}
-        except (OSError, zipfile.BadZipFile, ValueError, KeyError, TypeError):
+            entry = _read_entry(self.store.place(key), key)
+            return entry if all(_is_right(X, times) for X, times in entry.rows()) else None
+        except DAMAGE:
             return None
-        is_whole = sizes.get("X") == entry.n_rows * entry.n_columns * VALUE.itemsize
-        return entry if is_whole and sizes.get("times") == entry.n_rows * 2 * TIME.itemsize else None
 
     def write(self, key: str, chunks: Iterable[Features], recipe: Recipe) -> CachedFeatures:
         """Write an entry chunk by chunk; where the chunks fail, nothing stays."""
         with self.store.writing(key) as stream, zipfile.ZipFile(stream, "w") as archive:
-            n_rows, seconds = _fill(archive, chunks, recipe)
+            n_rows, seconds = _fill(archive, chunks, recipe, key)
         return CachedFeatures(self.store.place(key), n_rows, len(recipe.columns), seconds)
 
 
@@ -144,7 +139,25 @@ def cache_key(path: Path, recipe: Recipe) -> str:
     return hashlib.sha256(f"{content} {recipe.fingerprint}".encode()).hexdigest()
 
 
-def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features], recipe: Recipe) -> tuple[int, float]:
+def _read_entry(path: Path, key: str) -> CachedFeatures:
+    """What the entry says of itself, where that fits its name and the sizes of its members."""
+    with zipfile.ZipFile(path) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+        about = json.loads(archive.read("about.json"))
+    entry = CachedFeatures(path, int(about["n_rows"]), int(about["n_columns"]), float(about["seconds"]))
+    expected = {"X": entry.n_rows * entry.n_columns * VALUE.itemsize, "times": entry.n_rows * 2 * TIME.itemsize}
+    if about["key"] != key or any(sizes.get(name) != size for name, size in expected.items()):
+        raise ValueError(f"{path}: not the entry of {key}")
+    return entry
+
+
+def _is_right(X: np.ndarray, times: np.ndarray) -> bool:
+    """Whether these are features and times: rows of an older version may hold what is not a number."""
+    starts, ends = times.T
+    return bool(np.isfinite(X).all() and np.isfinite(times).all() and (starts >= 0).all() and (starts <= ends).all())
+
+
+def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features], recipe: Recipe, key: str) -> tuple[int, float]:
     """Write the rows as they come, then what describes them; how many there are, and the seconds they reach to."""
     times: list[tuple[float, float]] = []
     with archive.open("X", "w", force_zip64=True) as values:
@@ -154,5 +167,5 @@ def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features], recipe: Recipe) 
     seconds = times[-1][1] if times else 0.0
     archive.writestr("times", np.array(times, TIME).tobytes())
     about = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds, "recipe": recipe.fingerprint}
-    archive.writestr("about.json", json.dumps(about))
+    archive.writestr("about.json", json.dumps(about | {"key": key}))
     return len(times), seconds

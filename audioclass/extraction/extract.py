@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from audioclass.audio.blocks import resample
-from audioclass.contracts import EmbedsMany, HasContext
+from audioclass.contracts import EmbedsMany, HasContext, Named
 from audioclass.data import Block, Features, Segment
 from audioclass.descriptors.spectra import CachedSpectra
+from audioclass.errors import ComponentError
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.recipe import Part, Recipe
 from audioclass.pooling.tracks import derivative
@@ -95,7 +96,7 @@ def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray
         return spectra.frames[:, half : half + hop]
     for descriptor in part.descriptors:
         if descriptor not in known:
-            known[descriptor] = descriptor.frames(spectra)
+            known[descriptor] = _finite(descriptor.frames(spectra), "descriptor", descriptor)
     columns = [known[descriptor] for descriptor in part.descriptors]
     values = np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
     orders = [values]
@@ -115,9 +116,19 @@ def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Seque
 def _pool_part(part: Part, recipe: Recipe, windows: np.ndarray) -> np.ndarray:
     if part.embedding is None:
         frame_rate = recipe.framing.frame_rate
-        return np.concatenate([pooling.pool(windows, frame_rate) for pooling in part.poolings], axis=1)
+        pooled = [_finite(pooling.pool(windows, frame_rate), "pooling", pooling) for pooling in part.poolings]
+        return np.concatenate(pooled, axis=1)
     rate = part.embedding.sample_rate
     samples = [resample(window.reshape(-1), recipe.framing.sample_rate, rate) for window in windows]
     if isinstance(part.embedding, EmbedsMany):
-        return part.embedding.embed_many(np.stack(samples), rate)
-    return np.stack([part.embedding.embed(window, rate) for window in samples])
+        embedded = part.embedding.embed_many(np.stack(samples), rate)
+    else:
+        embedded = np.stack([part.embedding.embed(window, rate) for window in samples])
+    return _finite(embedded, "embedding", part.embedding)
+
+
+def _finite(values: np.ndarray, kind: str, component: Named) -> np.ndarray:
+    """The values themselves: what is not a number must reach no table, no cache and no machine."""
+    if not np.isfinite(values).all():
+        raise ComponentError(f"{kind} {component.name!r} gave NaN or infinite values, must give finite ones")
+    return values

@@ -69,6 +69,20 @@ def test_one_sample_is_one_block(tmp_path, name):
         assert [len(block) for block in audio.blocks()] == [1]
 
 
+@pytest.mark.parametrize("value", [1e10, -1e19, 3e38])
+def test_samples_that_no_integers_hold_are_refused(tmp_path, value):
+    samples = np.zeros((80_000, 2), np.float32)
+    samples[70_000, 1] = value
+    path = write(tmp_path / "a.wav", samples, subtype="FLOAT")
+    with pytest.raises(AudioFileError, match=r"a.wav: sample 70000 is -?\S+, must be within ±4.29e\+09"):
+        decoded(path)
+
+
+def test_samples_of_the_range_of_integers_are_kept(tmp_path):
+    samples = np.array([-(2.0**31), 2.0**31, 40_000.0], np.float32)
+    assert decoded(write(tmp_path / "a.wav", samples, subtype="FLOAT"))[:, 0].tolist() == samples.tolist()
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("channel", [0, 1])
 def test_what_is_not_a_number_is_reported_with_its_place(tmp_path, value, channel):

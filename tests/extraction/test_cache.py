@@ -1,5 +1,6 @@
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from audioclass.extraction.extract import extract_features
 RECIPE = load_recipe("broadcast")
 BLOCKS = [Block(noise(5.0)[:, None], 16000)]
 KEY = "ab" + "0" * 62
+SMALL = next(extract_features(BLOCKS, RECIPE))
 
 
 @pytest.fixture
@@ -63,6 +65,31 @@ def test_a_damaged_entry_counts_as_none(cache, how):
     damage(write(cache).path, how)
     assert cache.find(KEY) is None
     assert write(cache).n_rows == cache.find(KEY).n_rows
+
+
+def test_a_byte_that_was_flipped_anywhere_does_no_harm(cache):
+    entry = cache.write(KEY, [SMALL], RECIPE)
+    content, expected = entry.path.read_bytes(), entry.load(RECIPE).X
+    for place in range(0, len(content), 3):
+        entry.path.write_bytes(content[:place] + bytes([content[place] ^ 0x55]) + content[place + 1 :])
+        found = cache.find(KEY)
+        assert found is None or np.array_equal(found.load(RECIPE).X, expected)
+    entry.path.write_bytes(content)
+    assert cache.find(KEY) == entry
+
+
+def test_an_entry_of_something_else_counts_as_none(cache):
+    other = cache.write("cd" + "0" * 62, [SMALL], RECIPE)
+    cache.store.place(KEY).parent.mkdir(exist_ok=True)
+    cache.store.place(KEY).write_bytes(other.path.read_bytes())
+    assert cache.find(KEY) is None
+
+
+def test_an_entry_with_what_is_not_a_number_counts_as_none(cache):
+    X = SMALL.X.copy()
+    X[1, 7] = np.nan
+    cache.write(KEY, [replace(SMALL, X=X)], RECIPE)
+    assert cache.find(KEY) is None
 
 
 def test_what_a_killed_process_left_is_swept_out(cache):

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from runs import recipe as load_recipe
 from signals import noise, tone
 
+from audioclass.audio.decode import LARGEST_SAMPLE
 from audioclass.data import Block, Features
+from audioclass.errors import ComponentError
 from audioclass.extraction import extract
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import spectra_blocks
@@ -122,3 +124,27 @@ def test_derivatives_of_frames_are_those_of_the_whole_stream():
     assert values["level.level_maximum"] == pytest.approx(20 * np.log10(0.25), abs=1e-3)
     assert values["level.level_d1_maximum"] > 0.1
     assert values["level.level_d2_minimum"] < -0.1
+
+
+@pytest.mark.parametrize("recipe", [BROADCAST, ENVIRONMENT], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize(
+    "shape", [SIGNAL, np.sign(SIGNAL), np.arange(len(SIGNAL)) == 20_000], ids=["", "square", "click"]
+)
+def test_the_loudest_samples_give_finite_features(recipe, shape):
+    loudest = (shape / np.abs(shape).max() * LARGEST_SAMPLE).astype(np.float32)
+    assert np.isfinite(features(loudest, recipe).X).all()
+
+
+def test_a_descriptor_that_gives_what_is_no_number_is_named():
+    class Broken:
+        name = "broken"
+
+        def columns(self, framing):
+            return ["broken"]
+
+        def frames(self, spectra):
+            return np.full((len(spectra.frames), 1), np.nan, np.float32)
+
+    part = replace(BROADCAST.parts[0], descriptors=(Broken(),), derivatives=0)
+    with pytest.raises(ComponentError, match="descriptor 'broken' gave NaN or infinite values"):
+        features(SIGNAL, replace(BROADCAST, parts=(part,)))
