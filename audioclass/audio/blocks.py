@@ -22,6 +22,7 @@ from audioclass.errors import AudioFileError
 BLOCK_LENGTH = 65536
 RESAMPLED_AT_ONCE = 65536
 LONGEST_TRIM = 10.0  # seconds left out at the end, at most
+FILTER_DELAY = 0.2  # seconds that the resampler keeps for its filter, at most, at 8 kHz and above
 
 Channel = int | Literal["mix"]
 
@@ -65,6 +66,12 @@ def cut_blocks(
             start = round(trimmed.leading * sample_rate / audio.sample_rate) if trimmed else 0
         yield Block(samples[:, np.newaxis], sample_rate, start)
         start += len(samples)
+
+
+def longest_wait(in_rate: int, out_rate: int, *, block_length: int = BLOCK_LENGTH, trim: bool = False) -> float:
+    """Seconds, at most, from the moment when a sample of a live stream comes to that when its block is given."""
+    resampling = 0.0 if in_rate == out_rate else RESAMPLED_AT_ONCE / in_rate + FILTER_DELAY
+    return block_length / out_rate + resampling + (LONGEST_TRIM if trim else 0.0)
 
 
 def resample(samples: np.ndarray, in_rate: int, out_rate: int) -> np.ndarray:

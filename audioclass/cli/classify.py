@@ -64,8 +64,7 @@ def classify(
         bool,
         typer.Option(
             "--follow",
-            help="Print segments of a live stream as they are final: with the shipped model at most 20.1 seconds after "
-            "their end, 12.1 with --smooth none.",
+            help="Print segments of a live stream as they are final; the run says how long after their end that is.",
         ),
     ] = False,
 ) -> None:

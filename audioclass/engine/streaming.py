@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from audioclass.audio.blocks import longest_wait
 from audioclass.classifier.model import ROWS_TOGETHER, Model
 from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
 from audioclass.data import Block, Features, Posteriors
@@ -72,20 +74,35 @@ class SegmentationOptions:
         except ValueError as error:
             raise UsageError(str(error)) from error
 
-    def lag(self, model: Model) -> float:
+    def lag(self, model: Model, sample_rate: int | None = None) -> float:
         """Seconds of a live stream, at most, from the end of a segment to the moment when the segment is final.
 
-        Frames come in blocks; the window two after the border must be decided, and the smoother looks ahead of it. What
-        waits for a recording's end (a smoother that cannot stream) never is; `min_duration` and `threshold` wait for
-        the segment that follows, on top.
+        `sample_rate` is that of the stream, by default the recipe's. Samples and frames come in blocks, a window waits
+        for the next and the smoother looks ahead; the second window after the border must be there, or as many as make
+        a segment of `min_duration`. With a threshold the time counts from the end of the segment that follows, which
+        may turn out to be called the same. A smoother that cannot stream waits for the end, however far.
         """
-        recipe = model.recipe
-        if not isinstance(self.smoother, SmoothsStreams):
+        recipe, smoother = model.recipe, self.smoother_for(model)
+        if not isinstance(smoother, SmoothsStreams):
             return float("inf")
-        frames = (FRAMES_PER_BLOCK + context_of(recipe)) / recipe.framing.frame_rate
-        samples = (SHORT_BLOCK + recipe.framing.frame_length) / recipe.framing.sample_rate
-        look_ahead = self.smoother.look_ahead if isinstance(self.smoother, LooksAhead) else 0
-        return frames + samples + recipe.window / 2 + (2.5 + look_ahead) * recipe.window_hop
+        framing = recipe.framing
+        rates = sample_rate or framing.sample_rate, framing.sample_rate
+        samples = longest_wait(*rates, block_length=SHORT_BLOCK, trim=recipe.trim)
+        frames = (FRAMES_PER_BLOCK + context_of(recipe)) / framing.frame_rate
+        waiting = samples + frames + framing.frame_length / framing.sample_rate
+        n_windows = 1 + (smoother.look_ahead if isinstance(smoother, LooksAhead) else 0)
+        if self.windows:
+            return waiting + n_windows * recipe.window_hop
+        return waiting + recipe.window / 2 + (n_windows + 1.5) * recipe.window_hop + self.min_duration
+
+    def finality(self, model: Model, sample_rate: int | None = None) -> str:
+        """When what a live stream gives is final, in words: the lag, rounded up to a tenth of a second."""
+        lag, what = self.lag(model, sample_rate), "windows" if self.windows else "segments"
+        if lag == float("inf"):
+            return f"{what} are final when the stream ends"
+        waits = self.threshold > 0 and not self.windows
+        after = "the end of the segment that follows them" if waits else "their end"
+        return f"{what} are final at most {math.ceil(10 * lag) / 10:.1f} s after {after}"
 
 
 class StreamClassifier:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from signals import noise, tone
 
-from audioclass.audio.blocks import cut_blocks, read_blocks, regroup
+from audioclass.audio.blocks import cut_blocks, longest_wait, read_blocks, regroup
 from audioclass.audio.decode import open_audio
 from audioclass.errors import AudioFileError
 
@@ -188,3 +188,21 @@ def test_ten_hours_take_no_more_memory_than_a_minute():
     tracemalloc.stop()
     assert n_samples == 36_000 * 8000
     assert peak < 8_000_000
+
+
+@pytest.mark.parametrize("in_rate", [8000, 11025, 16000, 44100, 192000])
+@pytest.mark.parametrize("trim", [False, True])
+def test_no_sample_is_held_back_for_longer_than_stated(in_rate, trim):
+    levels = np.repeat([0.5, 0.0, 0.5], [12 * in_rate, 11 * in_rate, 2 * in_rate]).astype(np.float32)[:, None]
+    taken = 0
+
+    def coming():
+        nonlocal taken
+        for taken in range(100, len(levels) + 1, 100):
+            yield levels[taken - 100 : taken]
+
+    decoder = SimpleNamespace(sample_rate=in_rate, channels=1, blocks=coming)
+    blocks = cut_blocks(decoder, 16000, block_length=4096, trim=trim)
+    longest = max((taken - 100) / in_rate - block.start / 16000 for block in blocks)
+    stated = longest_wait(in_rate, 16000, block_length=4096, trim=trim)
+    assert 0.5 * stated < longest <= stated

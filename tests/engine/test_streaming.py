@@ -1,6 +1,9 @@
 """Live streams: what is given when, and that it is what the whole recording gives."""
 
+import io
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -8,15 +11,17 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runs import recipe, segmentation
-from trained import RATE, mixture
+from runs import segmentation
+from trained import LABELS, RATE, mixture, sound
 
 import audioclass
 from audioclass import Taxonomy
-from audioclass.audio.blocks import read_blocks
+from audioclass.audio.blocks import LONGEST_TRIM, cut_blocks, read_blocks, resample
+from audioclass.audio.decode import open_audio
 from audioclass.classifier.model import ROWS_TOGETHER
 from audioclass.data import Features, Segment
 from audioclass.engine.classifying import classify, classify_recording
+from audioclass.engine.models import loaded
 from audioclass.engine.streaming import SHORT_BLOCK, classify_stream, in_batches
 from audioclass.errors import UsageError
 from audioclass.parameters import component
@@ -77,10 +82,67 @@ def test_lengths_and_thresholds_are_the_same_live(recording, with_groups, change
     assert np.array_equal([one.posteriors for one in live], file.P)
 
 
-def test_the_lag_of_the_broadcast_recipe_is_what_the_help_says(model):
-    shipped = replace(model, recipe=recipe("broadcast"))
-    assert segmentation().lag(shipped) <= 21
-    assert segmentation("none").lag(shipped) <= 13
+class Pipe(io.RawIOBase):
+    """Sixteen-bit samples of one channel that come a few at a time, as from a microphone."""
+
+    def __init__(self, content):
+        self._content, self._at = content, 0
+
+    def read(self, n_bytes=-1):
+        """What came since."""
+        part = self._content[self._at : self._at + min(n_bytes, 400)]
+        self._at += len(part)
+        return part
+
+    def seconds(self, sample_rate):
+        """Of the stream so far."""
+        return (self._at - 44) / 2 / sample_rate
+
+
+@pytest.fixture(scope="module")
+def restless():
+    """Forty sounds of half a second to four."""
+    lengths = np.random.default_rng(0).choice([0.5, 1, 1.5, 2.5, 4], 40)
+    return np.concatenate([sound(LABELS[i % 3], i % 6, seconds) for i, seconds in enumerate(lengths)])
+
+
+@pytest.mark.parametrize("sample_rate", [8000, 11025, 44100])
+@pytest.mark.parametrize(
+    "options",
+    [{"smooth": "none"}, {}, {"min_duration": 2.1}, {"smooth": "none", "threshold": 0.9}, {"windows": True}],
+    ids=str,
+)
+def test_what_is_said_of_a_live_stream_is_what_happens(restless, with_groups, sample_rate, options):
+    reading, content = segmentation(**options), io.BytesIO()
+    soundfile.write(content, resample(restless, RATE, sample_rate), sample_rate, format="WAV", subtype="PCM_16")
+    pipe, given, ends = Pipe(content.getvalue()), [], []
+    with open_audio(pipe) as audio:
+        for one in classify_stream(cut_blocks(audio, RATE, block_length=SHORT_BLOCK), with_groups, reading):
+            given.append(pipe.seconds(sample_rate))
+            ends.append(one.segment.end)
+    waits = reading.threshold > 0  # for the segment that follows
+    behind = np.subtract(given[:-1], ends[1:]) if waits else np.subtract(given, ends)
+    lag = reading.lag(with_groups, sample_rate)
+    assert lag - 8 < behind.max() <= lag
+    whose = "the end of the segment that follows them" if waits else "their end"
+    stated = re.fullmatch(
+        rf"(windows|segments) are final at most (.*) s after {whose}", reading.finality(with_groups, sample_rate)
+    )
+    assert 0 <= float(stated[2]) - lag <= 0.1
+    assert stated[1] == ("windows" if reading.windows else "segments")
+
+
+def test_silence_at_the_end_that_is_left_out_is_waited_for(model):
+    trimming = replace(model, recipe=replace(model.recipe, trim=True))
+    assert segmentation().lag(trimming) == segmentation().lag(model) + LONGEST_TRIM
+
+
+def test_the_delays_that_the_readme_states_are_those_of_the_shipped_model():
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    [stated] = re.findall(r"final\sat\smost\s([\d.]+)\sseconds\safter\sits\send,\s([\d.]+)\swithout\ssmoothing", readme)
+    shipped = loaded("broadcast")
+    words = [segmentation(smooth).finality(shipped) for smooth in ("hmm", "none")]
+    assert words == [f"segments are final at most {seconds} s after their end" for seconds in stated]
 
 
 @component
@@ -98,6 +160,7 @@ def test_a_smoother_that_cannot_stream_waits_for_the_end(recording, model):
     (one,) = classify_stream(stream, model, reading)
     assert one.segment.end == stream.taken == pytest.approx(48)
     assert reading.lag(model) == float("inf")
+    assert reading.finality(model) == "segments are final when the stream ends"
 
 
 def rows(n, first):

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from audioclass.audio.blocks import read_blocks
+from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.decode import open_audio
 from audioclass.cli import screen
 from audioclass.cli.exporting import output_format, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
@@ -119,15 +120,16 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions) -> 
     if [str(path) for path in paths] != ["-"]:
         raise UsageError("--follow reads a stream: give - as the path")
     loaded_model = loaded(model)
-    recipe, lag = loaded_model.recipe, options.lag(loaded_model)
-    when = f"at most {lag:.1f} s after their end" if lag < float("inf") else "when the stream ends"
-    screen.note(f"segments are final {when}")
+    recipe = loaded_model.recipe
+    options.stream(loaded_model)  # what does not fit is refused before the stream is waited for
     print_head()
     sys.stdout.flush()
-    blocks = read_blocks("-", recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
-    for segment in classify_stream(blocks, loaded_model, options):
-        print_lines(result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy))
-        sys.stdout.flush()
+    with open_audio("-") as audio:
+        screen.note(options.finality(loaded_model, audio.sample_rate))
+        blocks = cut_blocks(audio, recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
+        for segment in classify_stream(blocks, loaded_model, options):
+            print_lines(result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy))
+            sys.stdout.flush()
 
 
 def _classify_with_report(
