@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
 Wants = Literal["gram", "entries", "features"]
 Dependence = Literal["C", "folds", "groups"]
+Loss = Literal["hinge", "squared_hinge", "hard_margin", "squared"]
 
 
 class Named(Protocol):
@@ -269,6 +270,15 @@ class HasSpan(Protocol):
         """True where the span may be used."""
 
 
+@runtime_checkable
+class StatesLoss(Protocol):
+    """A trainer whose machine is the optimum of a known loss on its Gram matrix: the criteria of that loss judge it."""
+
+    @property
+    def loss(self) -> Loss:
+        """min ½‖w‖² + C Σ s_i times the loss of each example, half of it where it is a square; without loss, hard."""
+
+
 class Calibrator(Named, Protocol):
     """A map from the scores of a dichotomy to the probability of its positive side."""
 
@@ -369,6 +379,7 @@ class HasTree(Protocol):
         """The tree of a plan that the strategy made."""
 
 
+@runtime_checkable
 class DirectStrategy(Named, Protocol):
     """Fits all labels at once instead of a plan of dichotomies; chosen by the same option as a strategy."""
 
@@ -395,7 +406,10 @@ class FitsDirectCombination(Protocol):
 
 
 class Criterion(Named, Protocol):
-    """A number that says how good a kernel is for a dichotomy."""
+    """A number that says how good a kernel is for what will be trained with it.
+
+    The problem knows the trainer, the weights and the held-out method of the training that follows.
+    """
 
     @property
     def better(self) -> Literal["lower", "higher"]:
@@ -415,6 +429,24 @@ class HasGradient(Protocol):
 
     def gradient(self, problem: SelectionProblem) -> Mapping[str, float]:
         """Its derivative by each kernel parameter in `problem.gradients`, and by `C` where it depends on it."""
+
+
+@runtime_checkable
+class JudgesLosses(Protocol):
+    """A criterion that is defined for the machines of some losses only; with another trainer it is refused."""
+
+    @property
+    def judges(self) -> frozenset[Loss]:
+        """The losses of the machines it judges; none of them fits all labels at once."""
+
+
+@runtime_checkable
+class TakesLabels(Protocol):
+    """A criterion of all labels at once; others get each label against the rest where a strategy fits all at once."""
+
+    @property
+    def takes_labels(self) -> bool:
+        """True where `y` may hold any number of labels."""
 
 
 class Search(Named, Protocol):

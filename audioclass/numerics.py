@@ -292,3 +292,20 @@ def bounded_minimum(function: Callable[[float], float], low: float, high: float,
         else:
             low = left
     return (low + high) / 2
+
+
+# --- weights of examples ---------------------------------------------------------------------------------------------
+
+
+def balanced_sides(weights: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Weights of mean 1, both sides of the same sum."""
+    is_positive = y > 0
+    positive = weights[is_positive].sum()
+    sums = np.where(is_positive, positive, weights.sum() - positive)
+    return np.asarray(weights * len(weights) / (2 * np.maximum(sums, np.finfo(float).tiny)))
+
+
+def balanced_labels(weights: np.ndarray, y: np.ndarray, n_labels: int) -> np.ndarray:
+    """Weights of the mean that they have, all labels of the same sum."""
+    sums = np.bincount(y, weights=weights, minlength=n_labels)
+    return np.asarray(weights * weights.sum() / (n_labels * np.maximum(sums[y], np.finfo(float).tiny)))

@@ -39,7 +39,7 @@ from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
 from audioclass.problems import Dichotomy
 from audioclass.run import Run
-from audioclass.trainers.l2_svm import L2SVM
+from audioclass.testing.criteria import judged_trainer
 from audioclass.trainers.svm import SVM
 from audioclass.training.assemble import assemble
 from audioclass.training.config import TrainingConfig
@@ -101,11 +101,13 @@ def esc10_pair(data: Path) -> tuple[np.ndarray, np.ndarray]:
     return X[rows].astype(np.float64), np.where(y[rows] == pair[0], 1, -1)
 
 
-def case_of(X: np.ndarray, y: np.ndarray, S: np.ndarray, sigma: float, rule: str | float, folds) -> SelectionProblem:
+def case_of(
+    X: np.ndarray, y: np.ndarray, S: np.ndarray, sigma: float, rule: str | float, folds, learner=None
+) -> SelectionProblem:
     kernel = Gaussian(sigma)
     C = joachims_error_factor(kernel, X) if rule == "joachims" else float(rule)
     numbers = {"sigma": sigma}
-    return SelectionProblem(kernel.of(S), y, C, parameters=numbers, folds=folds, svm=SVM().fit, l2_svm=L2SVM().fit)
+    return SelectionProblem(kernel.of(S), y, C, parameters=numbers, folds=folds, learner=learner or SVM())
 
 
 def honest_error(X: np.ndarray, y: np.ndarray, sigma: float, rule: str | float) -> float:
@@ -129,8 +131,9 @@ def sweep(name: str, X: np.ndarray, y: np.ndarray, rule: str, sigmas: np.ndarray
     for criterion in criteria:
         bench.note(f"{name}, C = {rule}: {criterion}")
         component = MANAGER.make("criterion", criterion)
+        learner = judged_trainer(component)
         start = time.process_time()
-        values[criterion] = [component.value(case_of(filled, y, S, sigma, rule, folds)) for sigma in sigmas]
+        values[criterion] = [component.value(case_of(filled, y, S, sigma, rule, folds, learner)) for sigma in sigmas]
         seconds[criterion] = time.process_time() - start
     is_whole = not np.isnan(X).any()
     errors = values["exact_leave_one_out"] if is_whole else [honest_error(X, y, sigma, rule) for sigma in sigmas]

@@ -23,6 +23,7 @@ class _Alignment:
     """A = ⟨K,T⟩/(‖K‖‖T‖) and its derivatives ⟨∂K,T⟩/(‖K‖‖T‖) − A⟨K,∂K⟩/‖K‖²."""
 
     better: ClassVar[Literal["lower", "higher"]] = "higher"
+    takes_labels: ClassVar[bool] = True
     is_adjusted: ClassVar[bool] = False
     is_weighted: ClassVar[bool] = False
     is_centred: ClassVar[bool] = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from audioclass.contracts import Criterion, Dependence
+from audioclass.contracts import Criterion, Dependence, Loss
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.radius import delta
 from audioclass.hookspecs import hookimpl
@@ -18,6 +18,7 @@ class SupportVectors:
     """Share of examples that support the machine: no other can be a leave-one-out error."""
 
     name: ClassVar[str] = "support_vectors"
+    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge", "squared_hinge", "hard_margin"})
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
@@ -31,6 +32,7 @@ class XiAlpha:
     """Joachims' bound: share of examples with 2α R_Δ² + ξ ≥ 1, between leave-one-out and `support_vectors`."""
 
     name: ClassVar[str] = "xi_alpha"
+    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge", "hard_margin"})
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
     radius: str = parameter(

@@ -1,7 +1,8 @@
-"""Groups or single examples held out of least-squares machines, in closed form, with derivatives.
+"""Groups, or single examples, held out of the machine that will be trained: error, squared error and log-loss.
 
-One factorisation of K + Λ gives the score of every example by the machine that never saw its group, for every
-dichotomy over the same examples. Where examples come in groups, leaving out one example alone leaks.
+Scores of held-out groups come by the method that training will use. For least squares that is a closed form: one
+factorisation of K + Λ gives the score of every example by the machine that never saw its group, for every dichotomy
+over the same examples, and derivatives. Where examples come in groups, leaving out one example alone leaks.
 """
 
 from __future__ import annotations
@@ -10,29 +11,42 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion, Dependence
+from audioclass.contracts import Criterion, Dependence, DirectStrategy, FitsDirectCombination, Fitted, Loss
+from audioclass.criteria.errors import errors_of
 from audioclass.criteria.least_squares import HeldOut
 from audioclass.criteria.logistic import best_log_loss, smoothed_targets
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
+from audioclass.numerics import log_loss
 from audioclass.parameters import component
 
 
 class _OneOut:
-    """Each example by itself is held out."""
+    """Each example by itself is held out of the least-squares machine."""
 
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
+    judges: ClassVar[frozenset[Loss]] = frozenset({"squared"})
+
+    def _scores(self, problem: SelectionProblem) -> np.ndarray:
+        return np.asarray(problem.y - problem.held_out_examples.residuals(problem.y))
 
     def _machines(self, problem: SelectionProblem) -> HeldOut:
         return problem.held_out_examples
 
 
 class _GroupOut:
-    """Whole groups are held out."""
+    """Whole groups are held out, by the method of training."""
 
+    name: ClassVar[str]
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C", "groups"})
 
+    def _scores(self, problem: SelectionProblem) -> np.ndarray:
+        return problem.held_out_scores
+
     def _machines(self, problem: SelectionProblem) -> HeldOut:
+        if problem.hold_out is not None:
+            trained = "another machine" if problem.learner is None else problem.learner.name
+            raise ValueError(f"{self.name} has derivatives for least squares in closed form only, not for {trained}")
         return problem.held_out_groups
 
 
@@ -41,8 +55,21 @@ class _HeldOutCriterion:
 
     better: ClassVar[Literal["lower", "higher"]] = "lower"
 
+    def _scores(self, problem: SelectionProblem) -> np.ndarray:
+        raise NotImplementedError
+
     def _machines(self, problem: SelectionProblem) -> HeldOut:
         raise NotImplementedError
+
+    def _known(self, problem: SelectionProblem) -> tuple[np.ndarray, SelectionProblem]:
+        """The held-out scores, and the problem of those examples that could be held out."""
+        scores = self._scores(problem)
+        known = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
+        if known.all():
+            return scores, problem
+        if len(np.unique(problem.y[known])) < len(np.unique(problem.y)):
+            raise ValueError("no example of a side could be held out")
+        return scores[known], problem.restricted(known)
 
 
 class _Error(_HeldOutCriterion):
@@ -50,8 +77,8 @@ class _Error(_HeldOutCriterion):
 
     def value(self, problem: SelectionProblem) -> float:
         """In [0, 1]."""
-        scores = problem.y - self._machines(problem).residuals(problem.y)
-        return float(problem.weights @ (problem.y * scores < 0) / problem.weights.sum())
+        scores, known = self._known(problem)
+        return float(known.weights @ errors_of(scores, known, np.arange(len(known.y))) / known.weights.sum())
 
 
 class _SmoothLoss(_HeldOutCriterion):
@@ -62,7 +89,7 @@ class _SmoothLoss(_HeldOutCriterion):
 
     def value(self, problem: SelectionProblem) -> float:
         """The mean loss, by weight."""
-        return self._loss(problem.y - self._machines(problem).residuals(problem.y), problem)[0]
+        return self._loss(*self._known(problem))[0]
 
     def gradient(self, problem: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter and by C."""
@@ -85,7 +112,17 @@ class _LogLoss(_SmoothLoss):
     """Log-loss after the best rising logistic map, as calibration will draw one."""
 
     def _loss(self, scores: np.ndarray, problem: SelectionProblem) -> tuple[float, np.ndarray]:
+        if isinstance(problem.learner, DirectStrategy):
+            return _log_loss_of_labels(scores, problem, problem.learner), np.full(scores.shape, np.nan)
         return best_log_loss(scores, smoothed_targets(problem.y), problem.weights)
+
+
+def _log_loss_of_labels(scores: np.ndarray, problem: SelectionProblem, strategy: DirectStrategy) -> float:
+    """Of the strategy's posteriors, combined by what it learns from the same held-out scores, as training does."""
+    fitted: Fitted = {}
+    if isinstance(strategy, FitsDirectCombination):
+        fitted = strategy.fit_combination(scores, problem.labels)
+    return log_loss(strategy.combine(scores, fitted), problem.labels, problem.weights)
 
 
 @component
@@ -111,9 +148,10 @@ class LeaveOneOutLogLoss(_OneOut, _LogLoss):
 
 @component
 class LeaveGroupOutError(_GroupOut, _Error):
-    """Share of examples that the least-squares machine without their group puts on the wrong side."""
+    """Share of examples that the machine without their group puts on the wrong side, or gives a wrong label."""
 
     name: ClassVar[str] = "leave_group_out_error"
+    takes_labels: ClassVar[bool] = True
 
 
 @component
@@ -121,13 +159,15 @@ class LeaveGroupOutSquaredError(_GroupOut, _SquaredError):
     """Mean squared error of examples by the least-squares machine without their group."""
 
     name: ClassVar[str] = "leave_group_out_squared_error"
+    judges: ClassVar[frozenset[Loss]] = frozenset({"squared"})
 
 
 @component
 class LeaveGroupOutLogLoss(_GroupOut, _LogLoss):
-    """Calibrated log-loss of examples by the least-squares machine without their group."""
+    """Calibrated log-loss of examples by the machine without their group."""
 
     name: ClassVar[str] = "leave_group_out_log_loss"
+    takes_labels: ClassVar[bool] = True
 
 
 @hookimpl

@@ -39,7 +39,7 @@ def leave_one_out_errors(problem: SelectionProblem) -> np.ndarray:
 
 def has_free(problem: SelectionProblem) -> bool:
     """Whether a support vector lies strictly inside its box."""
-    bound = problem.C * problem.weights
+    bound = problem.C * problem.task_weights
     return bool(((problem.alpha > FREE * bound) & (problem.alpha < (1 - FREE) * bound)).any())
 
 
@@ -54,7 +54,7 @@ class _Dual:
 
     def __init__(self, problem: SelectionProblem) -> None:
         self.K, self.y = np.asarray(problem.K, np.float64), problem.y
-        box = problem.C * problem.weights
+        box = problem.C * problem.task_weights
         self.low, self.high = np.where(self.y > 0, 0.0, -box), np.where(self.y > 0, box, 0.0)
         self.beta = np.clip(problem.alpha * self.y, self.low, self.high)
         self.e = self.y - self.K @ self.beta

@@ -1,4 +1,4 @@
-"""What a criterion scores: a Gram matrix with its sides and C; machine, radius, leave-one-out when asked for, once."""
+"""What a criterion scores: a Gram matrix with its sides and C, and how training will fit and hold out; all once."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from audioclass.contracts import DirectStrategy, Loss, StatesLoss, Trainer
 from audioclass.criteria.least_squares import CentredInverse, HeldOut
 from audioclass.criteria.radius import Ball, smallest_ball
-from audioclass.problems import Machine, Task
+from audioclass.numerics import balanced_labels, balanced_sides
+from audioclass.problems import FeatureMachine, LabelTask, Machine, Task
 
-Fit = Callable[[Task], Machine]
 Shared = TypeVar("Shared")
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionProblem:
-    """What a criterion evaluates: a Gram matrix, y in ±1, C, and ∂K/∂θ for each kernel parameter θ.
+    """What a criterion evaluates: a Gram matrix, y, C, and ∂K/∂θ for each kernel parameter θ.
 
-    `parameters` are the kernel's own; `weights` multiply C (default: one), `groups` are codes of what is held out
-    together (default: each example by itself) and `folds` the fold of each example. `svm` and `l2_svm` fit the machines
-    with linear and with squared slacks for those criteria that need one. Gram matrix criteria take any labels as y.
+    `y` is in ±1 for a dichotomy, else it holds labels of any names. `parameters` are the kernel's own; `weights` say
+    how much each example counts (default: one), `groups` are codes of what is held out together (default: each example
+    by itself) and `folds` the fold of each example.
+
+    `learner`, `balanced` and `hold_out` are those of the training that follows: what fits the machine, whether both
+    sides, or all labels, weigh the same in it, and the held-out scores of a problem. Without `hold_out` these are those
+    of the least-squares machine, in closed form.
 
     What is costly is computed when first asked for. What does not depend on `y`, such as the radius, is in a dictionary
     that problems made by `against` share with the first: it grows while the values stay as they are.
@@ -38,61 +43,90 @@ class SelectionProblem:
     weights: np.ndarray = None  # type: ignore[assignment]  # never None: ones are put in its place below
     groups: np.ndarray = None  # type: ignore[assignment]  # never None either
     folds: np.ndarray | None = None
-    svm: Fit | None = None
-    l2_svm: Fit | None = None
-    _shared: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+    learner: Trainer | DirectStrategy | None = None
+    balanced: bool = False
+    hold_out: Callable[[SelectionProblem], np.ndarray] | None = None
+    _shared: dict[tuple[str, bytes], Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         n = len(self.y)
         if self.K.shape != (n, n):
             raise ValueError(f"K has shape {self.K.shape} for {n} examples")
         if n == 0 or (self.y == self.y[0]).all():
-            raise ValueError("y must hold examples of both sides")
+            raise ValueError("y must hold examples of both sides, or of two labels at least")
         if not 0 < self.C < np.inf:
             raise ValueError(f"C={self.C} must be positive and finite")
         for name, default in (("weights", np.ones), ("groups", np.arange)):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, default(n))
 
-    def against(self, y: np.ndarray, folds: np.ndarray | None = None) -> SelectionProblem:
-        """The same examples and kernel for another dichotomy; what does not depend on y is shared."""
-        other = replace(self, y=y, folds=folds)
+    def against(self, y: np.ndarray, folds: np.ndarray | None = None, **method: Any) -> SelectionProblem:
+        """The same examples and kernel for another dichotomy, or another method; what depends on neither is shared."""
+        other = replace(self, y=y, folds=folds, **method)
         object.__setattr__(other, "_shared", self._shared)
         return other
 
     def restricted(self, rows: np.ndarray) -> SelectionProblem:
         """The problem of some of the examples, by indices or a mask; without gradients and folds."""
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        return SelectionProblem(
-            self.K[np.ix_(rows, rows)],
-            self.y[rows],
-            self.C,
-            parameters=self.parameters,
+        return replace(
+            self,
+            K=self.K[np.ix_(rows, rows)],
+            y=self.y[rows],
+            gradients={},
             weights=self.weights[rows],
             groups=self.groups[rows],
-            svm=self.svm,
-            l2_svm=self.l2_svm,
+            folds=None,
         )
+
+    @cached_property
+    def is_dichotomy(self) -> bool:
+        """Whether y holds two sides in ±1."""
+        return set(np.unique(self.y)) == {-1, 1}
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The index of each example's label, (n,), in the order of their names."""
+        return np.unique(self.y, return_inverse=True)[1]
+
+    @property
+    def loss(self) -> Loss | None:
+        """That of the machine which will be trained, where it states one."""
+        return self.learner.loss if isinstance(self.learner, StatesLoss) else None
+
+    @cached_property
+    def task_weights(self) -> np.ndarray:
+        """What multiplies C for each example in training: its weight, after balance where training balances."""
+        if not self.balanced:
+            return self.weights
+        if self.is_dichotomy:
+            return balanced_sides(self.weights, self.y)
+        return balanced_labels(self.weights, self.labels, int(self.labels.max()) + 1)
 
     @property
     def ridge(self) -> np.ndarray:
         """Λ_ii = 1/(C s_i): what squared slacks add to the diagonal of K; all derivatives by C are −Λ/C."""
-        return np.asarray(1 / (self.C * self.weights))
+        return np.asarray(1 / (self.C * self.task_weights))
 
     @cached_property
     def machine(self) -> Machine:
-        """The machine with linear slacks on all examples."""
-        return _fitted(self, self.svm, "svm")
+        """The machine that the learner fits on all examples."""
+        return _fitted(self)
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """Its scores of the examples, (n,)."""
+        """Its scores of the examples, (n,); (n, n_labels) of labels."""
         return self.machine.scores(self.K)
 
     @cached_property
     def alpha(self) -> np.ndarray:
-        """Its multipliers, (n,): 0 for examples that do not support it."""
-        return _multipliers(self.machine, self.y)
+        """Its multipliers, (n,): 0 for examples that do not support it.
+
+        With squared slacks their sum is ‖w‖² under K + Λ, without slacks under K.
+        """
+        alpha = np.zeros(len(self.y))
+        alpha[self.machine.support] = self.machine.coefficients * self.y[self.machine.support]
+        return alpha
 
     @property
     def slacks(self) -> np.ndarray:
@@ -100,9 +134,14 @@ class SelectionProblem:
         return np.asarray(np.maximum(1 - self.y * self.scores, 0))
 
     @cached_property
-    def l2_alpha(self) -> np.ndarray:
-        """Multipliers of the machine with squared slacks, (n,); their sum is ‖w‖² under K + Λ."""
-        return _multipliers(_fitted(self, self.l2_svm, "l2_svm"), self.y)
+    def held_out_scores(self) -> np.ndarray:
+        """(n,), or (n, n_labels): scores of each example by the machine of training without its group.
+
+        NaN where a group cannot be held out.
+        """
+        if self.hold_out is None:
+            return np.asarray(self.y - self.held_out_groups.residuals(self.y))
+        return self.hold_out(self)
 
     @cached_property
     def lost(self) -> np.ndarray:
@@ -119,36 +158,43 @@ class SelectionProblem:
     @property
     def l2_ball(self) -> Ball:
         """The smallest ball under K + Λ."""
-        return self._once("l2_ball", lambda: smallest_ball(self.K + np.diag(self.ridge)))
+        return self._once("l2_ball", lambda: smallest_ball(self.K + np.diag(self.ridge)), self.task_weights)
 
     @property
     def held_out_groups(self) -> HeldOut:
         """Least-squares machines without each group."""
-        return self._once("groups", lambda: HeldOut.of(self._inverse, self.groups))
+        return self._once("groups", lambda: HeldOut.of(self._inverse, self.groups), self.task_weights)
 
     @property
     def held_out_examples(self) -> HeldOut:
         """Least-squares machines without each example."""
-        return self._once("examples", lambda: HeldOut.of(self._inverse, np.arange(len(self.y))))
+        return self._once("examples", lambda: HeldOut.of(self._inverse, np.arange(len(self.y))), self.task_weights)
 
     @property
     def _inverse(self) -> CentredInverse:
-        return self._once("inverse", lambda: CentredInverse.of(self.K, self.ridge))
+        return self._once("inverse", lambda: CentredInverse.of(self.K, self.ridge), self.task_weights)
 
-    def _once(self, name: str, work: Callable[[], Shared]) -> Shared:
-        if name not in self._shared:
-            self._shared[name] = work()
-        value: Shared = self._shared[name]
+    def _once(self, name: str, work: Callable[[], Shared], weights: np.ndarray | None = None) -> Shared:
+        """What the work gave the first time; balance gives dichotomies over the same rows weights of their own."""
+        key = (name, b"" if weights is None or not self.balanced else weights.tobytes())
+        if key not in self._shared:
+            self._shared[key] = work()
+        value: Shared = self._shared[key]
         return value
 
 
-def _fitted(problem: SelectionProblem, fit: Fit | None, name: str) -> Machine:
-    if fit is None:
-        raise ValueError(f"the criterion needs a machine, the problem was given no {name} to fit it with")
-    return fit(Task(problem.y, problem.C, problem.weights, np.random.default_rng(0), K=problem.K))
-
-
-def _multipliers(machine: Machine, y: np.ndarray) -> np.ndarray:
-    alpha = np.zeros(len(y))
-    alpha[machine.support] = machine.coefficients * y[machine.support]
-    return alpha
+def _fitted(problem: SelectionProblem) -> Machine:
+    learner, K = problem.learner, problem.K
+    if learner is None or learner.wants == "features":
+        given = "no trainer" if learner is None else f"{learner.name}, which wants features"
+        raise ValueError(f"the criterion needs a machine on the Gram matrix, the problem was given {given}")
+    form: dict[str, Any] = {"K": K} if learner.wants == "gram" else {"entries": lambda i, j: K[np.ix_(i, j)]}
+    rng, weights = np.random.default_rng(0), problem.task_weights
+    if isinstance(learner, DirectStrategy):
+        n_labels = int(problem.labels.max()) + 1
+        machine = learner.fit(LabelTask(problem.labels, n_labels, problem.C, weights, rng, **form))
+    else:
+        machine = learner.fit(Task(problem.y, problem.C, weights, rng, **form))
+    if isinstance(machine, FeatureMachine):
+        raise ValueError(f"{learner.name} gave a machine over features, the criterion needs one on the Gram matrix")
+    return machine

@@ -23,6 +23,7 @@ class _Separability:
     """J = tr S_b / (tr S_w + ε tr K); its derivatives by the quotient rule, all traces being linear in K."""
 
     better: ClassVar[Literal["lower", "higher"]] = "higher"
+    takes_labels: ClassVar[bool] = True
     is_adjusted: ClassVar[bool] = False
     epsilon: float = 0.0
 

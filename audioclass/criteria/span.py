@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from audioclass.contracts import Criterion, Dependence
+from audioclass.contracts import Criterion, Dependence, Loss
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.spans import span_scores
 from audioclass.hookspecs import hookimpl
@@ -18,12 +18,13 @@ class Span:
     """Share of examples that would be lost if leaving one out left the set of support vectors as it is."""
 
     name: ClassVar[str] = "span"
+    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge"})
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
     def value(self, problem: SelectionProblem) -> float:
         """#{α S² > y f} / n."""
-        scores = span_scores(problem.K, problem.machine, problem.y, problem.C, problem.weights)
+        scores = span_scores(problem.K, problem.machine, problem.y, problem.C, problem.task_weights)
         return float((problem.y * scores < 0).mean())
 
 
@@ -32,6 +33,7 @@ class SmoothedSpan:
     """The span estimate with its steps made smooth: a span that does not jump, a sigmoid in place of a count."""
 
     name: ClassVar[str] = "smoothed_span"
+    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge"})
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
     eta: float = parameter(0.1, above=0.0, scale="log", search=(1e-3, 10.0), help="what combinations pay for λ²/α")
@@ -39,7 +41,9 @@ class SmoothedSpan:
 
     def value(self, problem: SelectionProblem) -> float:
         """Mean of 1/(1 + exp(−steepness (α S² − y f)))."""
-        margins = problem.y * span_scores(problem.K, problem.machine, problem.y, problem.C, problem.weights, self.eta)
+        margins = problem.y * span_scores(
+            problem.K, problem.machine, problem.y, problem.C, problem.task_weights, self.eta
+        )
         return float(np.exp(-np.logaddexp(0, self.steepness * margins)).mean())
 
 

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from audioclass.contracts import Dependence, HasGradient
+from audioclass.contracts import Dependence, Fitted, HasGradient, JudgesLosses, Loss, TakesLabels, Trainer, Wants
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
+from audioclass.numerics import softmax
+from audioclass.problems import LabelTask, Machine
 from audioclass.testing.blobs import blobs
 from audioclass.testing.checks import COMMON, Check, require, require_close, skip_unless, unchanged
+from audioclass.trainers.hard_margin import HardMargin
 from audioclass.trainers.l2_svm import L2SVM
+from audioclass.trainers.least_squares import LeastSquares
 from audioclass.trainers.svm import SVM
 
 
-def _case(sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> SelectionProblem:
+def judged_trainer(criterion: Any) -> Trainer:
+    """One whose machines the criterion judges: with linear slacks where it may."""
+    judges = criterion.judges if isinstance(criterion, JudgesLosses) else {"hinge"}
+    if "hinge" in judges:
+        return SVM(tolerance=1e-6)
+    return L2SVM() if "squared_hinge" in judges else LeastSquares() if "squared" in judges else HardMargin()
+
+
+def _case(criterion: Any, sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> SelectionProblem:
     """Two sides that overlap a little, under a Gaussian kernel; examples in groups of two, one of each side."""
     X, labels = blobs(n_each=12, spread=spread)
     K, gradients = gram_and_gradients(Gaussian(sigma), X)
@@ -30,21 +42,20 @@ def _case(sigma: float = 1.0, C: float = 2.0, spread: float = 1.0) -> SelectionP
         parameters={"sigma": sigma},
         groups=groups,
         folds=groups % 4,
-        svm=SVM(tolerance=1e-6).fit,
-        l2_svm=L2SVM().fit,
+        learner=judged_trainer(criterion),
     )
 
 
 def value_is_a_number(criterion: Any) -> None:
     """Its value is one finite number, and it says whether lower or higher is better."""
     require(criterion.better in ("lower", "higher"), f"better is {criterion.better!r}, must be 'lower' or 'higher'")
-    value = criterion.value(_case())
+    value = criterion.value(_case(criterion))
     require(np.ndim(value) == 0 and np.isfinite(value), f"value {value!r}")
 
 
 def order_does_not_matter(criterion: Any) -> None:
     """Shuffling the examples changes nothing."""
-    problem = _case()
+    problem = _case(criterion)
     order = np.random.default_rng(1).permutation(len(problem.y))
     shuffled = dataclasses.replace(
         problem,
@@ -57,14 +68,14 @@ def order_does_not_matter(criterion: Any) -> None:
 
 def sides_are_alike(criterion: Any) -> None:
     """Swapping +1 and -1 changes nothing."""
-    problem = _case()
+    problem = _case(criterion)
     swapped = dataclasses.replace(problem, y=-problem.y)
     require_close(criterion.value(swapped), criterion.value(problem), 1e-6, "value of swapped sides")
 
 
 def truth_is_better_than_chance(criterion: Any) -> None:
     """A kernel that tells the sides apart scores better than one whose labels are shuffled."""
-    problem = _case(spread=0.5)
+    problem = _case(criterion, spread=0.5)
     chance = dataclasses.replace(problem, y=np.random.default_rng(3).permutation(problem.y))
     sign = 1 if criterion.better == "higher" else -1
     good, bad = criterion.value(problem), criterion.value(chance)
@@ -75,10 +86,10 @@ def gradient_agrees_with_differences(criterion: Any) -> None:
     """Each derivative agrees with the central difference of the value."""
     skip_unless(isinstance(criterion, HasGradient), "it has no gradient(problem)")
     step = 1e-4
-    gradient = criterion.gradient(_case())
+    gradient = criterion.gradient(_case(criterion))
     ways = {
-        "sigma": (_case(sigma=1 + step), _case(sigma=1 - step)),
-        "C": (_case(C=2 + step), _case(C=2 - step)),
+        "sigma": (_case(criterion, sigma=1 + step), _case(criterion, sigma=1 - step)),
+        "C": (_case(criterion, C=2 + step), _case(criterion, C=2 - step)),
     }
     require("sigma" in gradient, f"derivatives by {sorted(gradient)}, one by each kernel parameter is due")
     for name, derivative in gradient.items():
@@ -94,15 +105,15 @@ def depends_on_what_it_states(criterion: Any) -> None:
     require(isinstance(stated, frozenset), f"depends_on is {stated!r}, must be a frozenset")
     require(stated <= set(get_args(Dependence)), f"depends_on names {sorted(stated)}, may name {get_args(Dependence)}")
     for name in get_args(Dependence):
-        rows = [[criterion.value(problem) for problem in problems] for problems in _varied(name)]
+        rows = [[criterion.value(problem) for problem in problems] for problems in _varied(criterion, name)]
         changes = any(not np.allclose(row, row[0], rtol=1e-9, atol=1e-12, equal_nan=True) for row in rows)
         does = "changes" if changes else "does not change"
         require(changes == (name in stated), f"the value {does} with {name}, depends_on names {sorted(stated)}")
 
 
-def _varied(name: Dependence) -> list[list[SelectionProblem]]:
+def _varied(criterion: Any, name: Dependence) -> list[list[SelectionProblem]]:
     """Problems, under a few kernels, that differ in C, in their folds or in their groups alone."""
-    cases = [_case(sigma, spread=spread) for sigma in (0.3, 1.0, 3.0) for spread in (1.0, 2.0)]
+    cases = [_case(criterion, sigma, spread=spread) for sigma in (0.3, 1.0, 3.0) for spread in (1.0, 2.0)]
     indices = np.arange(len(cases[0].y))
     values: dict[Dependence, list[Any]] = {
         "C": [1e-2, 1.0, 1e2],
@@ -112,9 +123,48 @@ def _varied(name: Dependence) -> list[list[SelectionProblem]]:
     return [[dataclasses.replace(case, **{name: value}) for value in values[name]] for case in cases]
 
 
+def judges_known_losses(criterion: Any) -> None:
+    """The losses of the machines that it judges, where it is limited to some, are known ones."""
+    skip_unless(isinstance(criterion, JudgesLosses), "it judges any machine, or needs none")
+    losses = criterion.judges
+    known = isinstance(losses, frozenset) and losses and losses <= set(get_args(Loss))
+    require(bool(known), f"judges is {losses!r}, must be a frozenset of some of {get_args(Loss)}")
+
+
+def names_of_labels_do_not_matter(criterion: Any) -> None:
+    """Where it takes labels, their names do not matter."""
+    skip_unless(isinstance(criterion, TakesLabels) and criterion.takes_labels, "it is of two sides")
+    X, labels = blobs(3, n_each=8)
+    K = gram_and_gradients(Gaussian(), X)[0]
+    problem = SelectionProblem(K, labels, 2.0, folds=np.arange(len(X)) % 4, learner=_NearestMean(), hold_out=_in_sample)
+    renamed = dataclasses.replace(problem, y=np.array([7, -3, 40])[labels])
+    require_close(criterion.value(renamed), criterion.value(problem), 1e-4, "value of renamed labels")
+
+
+@dataclasses.dataclass(frozen=True)
+class _NearestMean:
+    """All labels at once: scores x·m_k − m_k·m_k/2 in the space of the kernel."""
+
+    name: ClassVar[str] = "nearest_mean"
+    wants: ClassVar[Wants] = "gram"
+
+    def fit(self, task: LabelTask) -> Machine:
+        shares = np.eye(task.n_labels)[task.y] * task.weights[:, None]
+        shares /= shares.sum(axis=0)
+        K = np.asarray(task.K)
+        return Machine(np.arange(len(task.y)), shares, -np.einsum("ik,ij,jk->k", shares, K, shares) / 2)
+
+    def combine(self, scores: np.ndarray, fitted: Fitted) -> np.ndarray:
+        return softmax(scores)
+
+
+def _in_sample(problem: SelectionProblem) -> np.ndarray:
+    return problem.scores
+
+
 def case_is_left_alone(criterion: Any) -> None:
     """It does not change the problem, and gives the same twice."""
-    problem = _case()
+    problem = _case(criterion)
     first = unchanged([problem.K, problem.y, *problem.gradients.values()], lambda: criterion.value(problem))
     require(criterion.value(problem) == first, "another value the second time")
 
@@ -127,5 +177,7 @@ CHECKS: tuple[Check, ...] = (
     truth_is_better_than_chance,
     gradient_agrees_with_differences,
     depends_on_what_it_states,
+    judges_known_losses,
+    names_of_labels_do_not_matter,
     case_is_left_alone,
 )

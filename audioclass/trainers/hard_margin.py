@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer, Wants
+from audioclass.contracts import Loss, Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.problems import Machine, Task
@@ -32,6 +32,7 @@ class HardMargin:
     """
 
     name: ClassVar[str] = "hard_margin"
+    loss: ClassVar[Loss] = "hard_margin"
     wants: ClassVar[Wants] = "gram"
 
     def fit(self, task: Task) -> Machine:

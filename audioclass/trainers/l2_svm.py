@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer, Wants
+from audioclass.contracts import Loss, Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.problems import Machine, Task
@@ -29,6 +29,7 @@ class L2SVM:
     """
 
     name: ClassVar[str] = "l2_svm"
+    loss: ClassVar[Loss] = "squared_hinge"
     wants: ClassVar[Wants] = "gram"
 
     def fit(self, task: Task) -> Machine:

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from audioclass.contracts import Trainer, Wants
+from audioclass.contracts import Loss, Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
@@ -35,6 +35,7 @@ class Landmarks:
     """
 
     name: ClassVar[str] = "landmarks"
+    loss: ClassVar[Loss] = "squared"
     wants: ClassVar[Wants] = "entries"
 
     landmarks: int = parameter(1000, low=2, help="how many examples the others are compared with, at most")

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from audioclass.contracts import Trainer, Wants
+from audioclass.contracts import Loss, Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.problems import Machine, Task
@@ -30,6 +30,7 @@ class LeastSquares:
     """
 
     name: ClassVar[str] = "least_squares"
+    loss: ClassVar[Loss] = "squared"
     wants: ClassVar[Wants] = "gram"
 
     def fit(self, task: Task) -> Machine:

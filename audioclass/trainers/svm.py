@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from audioclass.contracts import Trainer, Wants
+from audioclass.contracts import Loss, Trainer, Wants
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
@@ -27,6 +27,7 @@ class SVM:
     """
 
     name: ClassVar[str] = "svm"
+    loss: ClassVar[Loss] = "hinge"
     wants: ClassVar[Wants] = "gram"
     has_span: ClassVar[bool] = True
 

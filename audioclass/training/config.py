@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from audioclass.contracts import Calibrator, Criterion, DirectStrategy, HasTree, Kernel, Search, Strategy, Trainer
+from audioclass.criteria.judging import check_judges
 from audioclass.errors import UsageError, unknown_name
 from audioclass.parameters import Parameter, component_text, parameter, parameter_of
 from audioclass.run import Run
@@ -29,6 +30,7 @@ LEARN: Literal["learn"] = "learn"
 HeldOutMethod = Literal["auto", "folds", "span"]
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
 SelectionScope = Literal["node", "level", "shared"]
+Balance = Literal["auto", "sides", "none"]
 
 
 def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word that typer and argparse use)
@@ -61,6 +63,11 @@ class TrainingConfig:
         help="how C is chosen: with the kernel, by Joachims' rule, or not at all",
     )
     c_range: tuple[float, ...] = parameter((0.1, 1000.0), above=0.0, help="interval in which C is searched")
+    balance: Balance = parameter(
+        "auto",
+        choices=("auto", "sides", "none"),
+        help="whether the sides of a dichotomy weigh the same; `auto`: unless they are held out in closed form",
+    )
     normalisation: str = parameter("rank", choices=("rank", "standard", "none"), help="of each feature")
     weigh_groups: bool = parameter(False, help="weigh groups of features by the gradient of the criterion")
     feature_shares: tuple[float, ...] = parameter(
@@ -94,6 +101,9 @@ class TrainingConfig:
             raise UsageError(f"c_range={self.c_range} must be two values, the lower first")
         if self.selection_scope == "level" and not isinstance(self.strategy, HasTree):
             raise UsageError(f"selection_scope=level: strategy {self.strategy.name!r} has no tree; use node or shared")
+        learner = self.trainer if isinstance(self.strategy, Strategy) else self.strategy
+        if self.criterion is not None and learner.wants != "features":
+            check_judges(self.criterion, learner)
 
     @classmethod
     def of(cls, stated: Mapping[str, Any], run: Run, *, sources: Mapping[str, str] | None = None) -> TrainingConfig:

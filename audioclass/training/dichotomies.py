@@ -15,7 +15,7 @@ from audioclass.threads import one_thread
 from audioclass.training.config import HeldOutMethod, TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples
-from audioclass.training.held_out import scoring_for
+from audioclass.training.held_out import ClosedForm, HeldOutScoring, scoring_for
 from audioclass.training.problem import AnyMachine, DichotomyProblem
 from audioclass.training.statistics import PairwiseStatistics
 
@@ -65,21 +65,20 @@ def train_dichotomies(
     `importance` has (n,) factors of the examples' weights, or None, for each dichotomy. What a `store` holds from a run
     before is not computed again.
 
-    Sides are balanced: each weighs as much as the other, n/(2 n_side) an example. Where held-out scores come in closed
-    form the examples' own weights are taken instead, because one factorisation serves all dichotomies over the same
-    rows; calibration makes up for it: one-vs-rest on the clips of ESC-10 has a log-loss of 0.256 either way.
+    With `balance` at `auto`, sides are balanced: each weighs as much as the other, n/(2 n_side) an example. Where
+    held-out scores come in closed form the examples' own weights are taken instead, because one factorisation serves
+    all dichotomies over the same rows; calibration makes up for it: one-vs-rest on the clips of ESC-10 has a log-loss
+    of 0.256 either way.
     """
     importance = [None] * len(dichotomies) if importance is None else importance
-    n_sets = len({frozenset(dichotomy.positive + dichotomy.negative) for dichotomy in dichotomies})
+    n_sets = count_sets(dichotomies)
     problems, scorings = [], []
     for dichotomy, kernel, C, factors in zip(dichotomies, kernels, Cs, importance, strict=True):
-        problem = DichotomyProblem.of(
-            dichotomy, examples, kernel=kernel, C=C, trainer=config.trainer, seed=run.seed, importance=factors
+        problem, scoring = problem_for(
+            dichotomy, examples, config, kernel=kernel, C=C, n_sets=n_sets, seed=run.seed, importance=factors
         )
-        trainer, method = trainer_for(config, len(problem.rows), n_sets, examples.statistics)
-        problem = replace(problem, trainer=trainer)
         problems.append(problem)
-        scorings.append(scoring_for(problem, method, config.folds))
+        scorings.append(scoring)
     if any(problem.trainer.wants == "gram" for problem in problems):
         examples.statistics.prepare(list(dict.fromkeys(kernels)))
     results = []
@@ -100,6 +99,33 @@ def train_dichotomies(
             )
         )
     return results
+
+
+def count_sets(dichotomies: Sequence[Dichotomy]) -> int:
+    """Of labels that dichotomies are over: each needs a factorisation."""
+    return len({frozenset(dichotomy.positive + dichotomy.negative) for dichotomy in dichotomies})
+
+
+def problem_for(
+    dichotomy: Dichotomy,
+    examples: Examples,
+    config: TrainingConfig,
+    *,
+    kernel: Kernel,
+    C: float,
+    n_sets: int,
+    seed: int = 0,
+    importance: np.ndarray | None = None,
+) -> tuple[DichotomyProblem, HeldOutScoring]:
+    """What is fitted for a dichotomy, by whom and with which balance, and how it is held out; `n_sets` as counted."""
+    problem = DichotomyProblem.of(
+        dichotomy, examples, kernel=kernel, C=C, trainer=config.trainer, seed=seed, importance=importance
+    )
+    trainer, method = trainer_for(config, len(problem.rows), n_sets, examples.statistics)
+    problem = replace(problem, trainer=trainer)
+    scoring = scoring_for(problem, method, config.folds)
+    is_balanced = config.balance == "sides" or (config.balance == "auto" and not isinstance(scoring, ClosedForm))
+    return replace(problem, balanced=is_balanced), scoring
 
 
 def trainer_for(

@@ -13,7 +13,7 @@ from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples
-from audioclass.training.held_out import scoring_for
+from audioclass.training.held_out import HeldOutScoring, scoring_for
 from audioclass.training.problem import AnyMachine, LabelsProblem
 
 
@@ -34,6 +34,22 @@ def direct_strategy(config: TrainingConfig) -> DirectStrategy:
     return config.strategy
 
 
+def labels_problem_for(
+    examples: Examples, n_labels: int, config: TrainingConfig, *, kernel: Kernel, C: float, seed: int = 0
+) -> tuple[LabelsProblem, HeldOutScoring]:
+    """What is fitted for all labels at once, with which balance, and how it is held out."""
+    problem = LabelsProblem.of(
+        examples,
+        n_labels=n_labels,
+        kernel=kernel,
+        C=C,
+        strategy=direct_strategy(config),
+        seed=seed,
+        balanced=config.balance != "none",
+    )
+    return problem, scoring_for(problem, config.held_out, config.folds)
+
+
 @one_thread()
 def train_direct(
     examples: Examples,
@@ -45,10 +61,9 @@ def train_direct(
     *,
     store: Store | None = None,
 ) -> TrainedDirect:
-    """The machine on all examples; labels weigh the same in sum, as the sides of a dichotomy do."""
+    """The machine on all examples; labels weigh the same in sum, unless the configuration wants no balance."""
     strategy = direct_strategy(config)
-    problem = LabelsProblem.of(examples, n_labels=n_labels, kernel=kernel, C=C, strategy=strategy, seed=run.seed)
-    scoring = scoring_for(problem, config.held_out, config.folds)
+    problem, scoring = labels_problem_for(examples, n_labels, config, kernel=kernel, C=C, seed=run.seed)
     [result] = fit_problems([problem], [scoring], examples, run, store)
     scores = scores_of_examples(problem, result, examples)
     fitted: Fitted = {}

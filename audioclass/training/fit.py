@@ -153,7 +153,8 @@ def work_items(problems: Sequence[Problem], scorings: Sequence[HeldOutScoring]) 
     alone: list[WorkItem] = []
     for number, (problem, scoring) in enumerate(zip(problems, scorings, strict=True)):
         if isinstance(scoring, ClosedForm):
-            shared = (problem.rows.tobytes(), problem.weights.tobytes(), problem.kernel, problem.C)
+            weights = problem.task_weights(problem.everything)
+            shared = (problem.rows.tobytes(), weights.tobytes(), problem.kernel, problem.C)
             together.setdefault(shared, []).append(number)
             continue
         alone.append(FitMachine(number, problem, scoring))

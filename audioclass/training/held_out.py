@@ -143,7 +143,7 @@ def scoring_for(problem: Problem, asked: HeldOutMethod, n_folds: int) -> HeldOut
         without_folds = GroupSpan()
     else:
         without_folds = _without_folds(problem.learner, problem.groups) if asked == "auto" else None
-    return without_folds or _folds(problem, n_folds)
+    return without_folds or folds_for(problem, n_folds)
 
 
 def _without_folds(trainer: object, groups: np.ndarray) -> HeldOutScoring | None:
@@ -155,6 +155,7 @@ def _without_folds(trainer: object, groups: np.ndarray) -> HeldOutScoring | None
     return GroupSpan() if isinstance(trainer, HasSpan) and len(groups) <= SMALL_GROUPS * n_groups else None
 
 
-def _folds(problem: Problem, n_folds: int) -> Folds | InSample:
+def folds_for(problem: Problem, n_folds: int) -> Folds | InSample:
+    """At most so many folds of whole groups; in sample where a side or a label has a single group."""
     folds = held_out_folds(problem.y, problem.groups, n_folds)
     return InSample() if folds is None else Folds(*folds)

@@ -10,14 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel
+from audioclass.contracts import Criterion, DirectStrategy, HasGradient, HasGradients, Kernel, Trainer
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.radius import error_factor, squared_distances_to
 from audioclass.kernels.statistics import diagonal, gram, gram_of_statistic, pairwise, statistic_of
 from audioclass.parameters import parameter_values, parameters_of
 from audioclass.problems import Axis, Objective, Point
-from audioclass.trainers.l2_svm import L2SVM
-from audioclass.trainers.svm import SVM
 from audioclass.training.config import ErrorFactorRule
 from audioclass.training.folds import fold_count, grouped_folds
 
@@ -26,25 +24,38 @@ NUDGE = 1e-4  # of a parameter, to see how Joachims' C moves with it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SelectionSample:
-    """Rows of features that a selection looks at, with one or more columns of sides, their weights and groups.
+class SelectionTarget:
+    """A dichotomy, or all labels at once, on some rows of a sample, and how training will fit and hold it out.
 
-    A side is ±1, 0 where a row takes no part.
+    `rows` are indices into the sample, `y` their sides in ±1 or their labels; the rest is as in a selection problem.
     """
 
+    rows: np.ndarray
+    y: np.ndarray
+    learner: Trainer | DirectStrategy | None = None
+    balanced: bool = False
+    hold_out: Callable[[SelectionProblem], np.ndarray] | None = None
+
+    def folds(self, groups: np.ndarray, n_folds: int) -> np.ndarray:
+        """The fold of each of its rows, whole groups in each; `groups` are those of the sample."""
+        of_rows = groups[self.rows]
+        return grouped_folds(self.y, of_rows, max(2, fold_count(self.y, of_rows, n_folds)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectionSample:
+    """Rows of features that a selection looks at with their weights and groups, and one target or more over them."""
+
     X: np.ndarray
-    Y: np.ndarray
+    targets: tuple[SelectionTarget, ...]
     weights: np.ndarray
     groups: np.ndarray
     n_folds: int
 
     @cached_property
     def folds(self) -> list[np.ndarray]:
-        """The folds of the rows of each column, whole groups in each."""
-        return [self._folds_of(y[y != 0], self.groups[y != 0]) for y in self.Y.T]
-
-    def _folds_of(self, y: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        return grouped_folds(y, groups, max(2, fold_count(y, groups, self.n_folds)))
+        """The folds of each target."""
+        return [target.folds(self.groups, self.n_folds) for target in self.targets]
 
 
 class CriterionObjective:
@@ -92,7 +103,7 @@ class CriterionObjective:
         return kernel, point[C_AXIS] if C_AXIS in point else self._c_of(kernel)
 
     def value(self, point: Point) -> float:
-        """The mean over the columns, turned so that smaller is better."""
+        """The mean over the targets, turned so that smaller is better."""
         return self._attempt(lambda: self._sign * _mean([self.criterion.value(p) for p in self.problems(point)]))
 
     def gradient(self, point: Point) -> Mapping[str, float]:
@@ -111,7 +122,7 @@ class CriterionObjective:
         return self._sign * value
 
     def problems(self, point: Point) -> list[SelectionProblem]:
-        """The selection problem of each column at a point; those of the last point are at hand for its gradient."""
+        """The selection problem of each target at a point; those of the last point are at hand for its gradient."""
         if self._last is None or self._last[0] != dict(point):
             self._last = dict(point), self._problems_at(point)
         return self._last[1]
@@ -119,39 +130,30 @@ class CriterionObjective:
     def _problems_at(self, point: Point) -> list[SelectionProblem]:
         kernel, C = self.at(point)
         K, gradients = self._matrices(point, kernel)
-        problems: dict[bytes, SelectionProblem] = {}  # the first over the same rows, with which others share their work
-        of_columns = []
-        for y, folds in zip(self.sample.Y.T, self.sample.folds, strict=True):
-            rows = np.flatnonzero(y)
-            first = problems.get(rows.tobytes())
-            if first is None:
-                first = problems[rows.tobytes()] = self._problem(rows, y[rows], C, kernel, K, gradients, folds)
-            of_columns.append(first.against(y[rows], folds))
-        return of_columns
+        shared: dict[bytes, SelectionProblem] = {}  # the first over the same rows, whose work others share
+        problems = []
+        for target, folds in zip(self.sample.targets, self.sample.folds, strict=True):
+            key = target.rows.tobytes()
+            if key not in shared:
+                shared[key] = self._first_problem(target, C, kernel, K, gradients)
+            methods = {"learner": target.learner, "balanced": target.balanced, "hold_out": target.hold_out}
+            problems.append(shared[key].against(target.y, folds, **methods))
+        return problems
 
-    def _problem(
-        self,
-        rows: np.ndarray,
-        y: np.ndarray,
-        C: float,
-        kernel: Kernel,
-        K: np.ndarray,
-        gradients: Mapping[str, np.ndarray],
-        folds: np.ndarray,
+    def _first_problem(
+        self, target: SelectionTarget, C: float, kernel: Kernel, K: np.ndarray, gradients: Mapping[str, np.ndarray]
     ) -> SelectionProblem:
-        """The selection problem of one column, over the rows that take part in it."""
-        are_all = len(rows) == len(self.sample.Y)
+        """That of the first target over its rows."""
+        rows = target.rows
+        are_all = len(rows) == len(self.sample.X)
         return SelectionProblem(
             K=K if are_all else K[np.ix_(rows, rows)],
-            y=y,
+            y=target.y,
             C=C,
             gradients=gradients if are_all else {name: G[np.ix_(rows, rows)] for name, G in gradients.items()},
             parameters=_numbers(kernel),
             weights=self.sample.weights[rows],
             groups=self.sample.groups[rows],
-            folds=folds,
-            svm=SVM().fit,
-            l2_svm=L2SVM().fit,
         )
 
     def _matrices(self, point: Point, kernel: Kernel) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:

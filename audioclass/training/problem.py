@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from audioclass.contracts import DirectStrategy, HoldsOutOfBag, Kernel, ScoresFeatures, Trainer, Wants
+from audioclass.numerics import balanced_labels, balanced_sides
 from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, FeatureMachine, LabelTask, Machine, Task
 from audioclass.training.examples import Examples, digest_of
@@ -23,7 +24,8 @@ ROWS_TOGETHER = 4096  # whose scores are computed at a time: their Gram matrix m
 class Problem(ABC):
     """Some of the examples with their targets, weights and groups, and the kernel and C of the machine.
 
-    `rows` are indices of the examples; `y`, `weights` and `groups` are theirs. All randomness starts from `seed`.
+    `rows` are indices of the examples; `y`, `weights` and `groups` are theirs. Where it is `balanced`, both sides, or
+    all labels, weigh the same in sum, whichever rows are fitted. All randomness starts from `seed`.
     """
 
     rows: np.ndarray
@@ -33,6 +35,7 @@ class Problem(ABC):
     kernel: Kernel
     C: float
     seed: int
+    balanced: bool = True
 
     in_sample_note: ClassVar[str]  # where no group can be held out
 
@@ -40,6 +43,10 @@ class Problem(ABC):
     @abstractmethod
     def learner(self) -> Trainer | DirectStrategy:
         """What fits the machine."""
+
+    @abstractmethod
+    def task_weights(self, inside: np.ndarray) -> np.ndarray:
+        """What multiplies C for each of the rows inside a mask."""
 
     @abstractmethod
     def task(self, examples: Examples, inside: np.ndarray, fold: int | None) -> Task | LabelTask:
@@ -79,7 +86,7 @@ class Problem(ABC):
     def key(self) -> str:
         """All that a fit depends on besides the examples: the same key, the same machine."""
         named = [(part.name, parameter_values(part)) for part in (self.learner, self.kernel)]
-        return repr((digest_of(self.rows, self.y, self.weights), named, self.C, self.seed))
+        return repr((digest_of(self.rows, self.y, self.weights), named, self.C, self.seed, self.balanced))
 
     def _form(self, examples: Examples, rows: np.ndarray, wants: Wants) -> dict[str, Any]:
         """Rows as the learner wants them: a Gram matrix, a function that gives its entries, or features."""
@@ -138,17 +145,22 @@ class DichotomyProblem(Problem):
         """The trainer."""
         return self.trainer
 
+    def task_weights(self, inside: np.ndarray) -> np.ndarray:
+        """The rows' own, or n/(2 n_side) times as much."""
+        weights = self.weights[inside]
+        return balanced_sides(weights, self.y[inside]) if self.balanced else weights
+
     def task(self, examples: Examples, inside: np.ndarray, fold: int | None) -> Task:
-        """Both sides weigh the same in sum."""
-        y = self.y[inside]
+        """The two sides."""
         rng = np.random.default_rng([self.seed, self._rows_number, 0 if fold is None else fold + 1])
         form = self._form(examples, self.rows[inside], self.trainer.wants)
-        return Task(y, self.C, balanced_sides(self.weights[inside], y), rng, **form)
+        return Task(self.y[inside], self.C, self.task_weights(inside), rng, **form)
 
     def shared_task(self, examples: Examples) -> Task:
-        """For all dichotomies over these rows at once: no balance suits them all, so weights stay as they are."""
+        """For all dichotomies over these rows with the same weights at once."""
         rng = np.random.default_rng([self.seed, self._rows_number])
-        return Task(self.y, self.C, self.weights, rng, **self._form(examples, self.rows, self.trainer.wants))
+        form = self._form(examples, self.rows, self.trainer.wants)
+        return Task(self.y, self.C, self.task_weights(self.everything), rng, **form)
 
     def fit(self, examples: Examples, inside: np.ndarray, fold: int | None) -> AnyMachine:
         """By the trainer."""
@@ -179,6 +191,7 @@ class LabelsProblem(Problem):
         C: float,
         strategy: DirectStrategy,
         seed: int = 0,
+        balanced: bool = True,
     ) -> LabelsProblem:
         """Every example takes part."""
         return cls(
@@ -189,6 +202,7 @@ class LabelsProblem(Problem):
             kernel=kernel,
             C=C,
             seed=seed,
+            balanced=balanced,
             n_labels=n_labels,
             strategy=strategy,
         )
@@ -198,31 +212,20 @@ class LabelsProblem(Problem):
         """The strategy."""
         return self.strategy
 
+    def task_weights(self, inside: np.ndarray) -> np.ndarray:
+        """The rows' own, or with the same sum for every label."""
+        weights = self.weights[inside]
+        return balanced_labels(weights, self.y[inside], self.n_labels) if self.balanced else weights
+
     def task(self, examples: Examples, inside: np.ndarray, fold: int | None) -> LabelTask:
-        """All labels weigh the same in sum."""
-        y = self.y[inside]
+        """All labels at once."""
         rng = np.random.default_rng([self.seed, 0 if fold is None else fold + 1])
-        weights = balanced_labels(self.weights[inside], y, self.n_labels)
         form = self._form(examples, self.rows[inside], self.strategy.wants)
-        return LabelTask(y, self.n_labels, self.C, weights, rng, **form)
+        return LabelTask(self.y[inside], self.n_labels, self.C, self.task_weights(inside), rng, **form)
 
     def fit(self, examples: Examples, inside: np.ndarray, fold: int | None) -> AnyMachine:
         """By the strategy."""
         return over_examples(self.strategy.fit(self.task(examples, inside, fold)), self.rows[inside])
-
-
-def balanced_sides(weights: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weights of mean 1, both sides of the same sum."""
-    is_positive = y > 0
-    positive = weights[is_positive].sum()
-    sums = np.where(is_positive, positive, weights.sum() - positive)
-    return np.asarray(weights * len(weights) / (2 * np.maximum(sums, np.finfo(float).tiny)))
-
-
-def balanced_labels(weights: np.ndarray, y: np.ndarray, n_labels: int) -> np.ndarray:
-    """Weights of the mean that they have, all labels of the same sum."""
-    sums = np.bincount(y, weights=weights, minlength=n_labels)
-    return np.asarray(weights * weights.sum() / (n_labels * np.maximum(sums[y], np.finfo(float).tiny)))
 
 
 def over_examples(machine: AnyMachine, rows: np.ndarray) -> AnyMachine:

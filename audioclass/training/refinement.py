@@ -92,9 +92,10 @@ def thin_features(sample: SelectionSample, kernel: UnscaledGaussian, shares: Seq
 def _separabilities(sample: SelectionSample) -> np.ndarray:
     """(n_features,): tr S_b / tr S_w of the linear kernel on each feature alone; 0 where it does not vary."""
     ratios = []
-    for y in sample.Y.T:
-        total = sample.X[y != 0].var(axis=0) * np.count_nonzero(y)
-        sides = [sample.X[y == side] for side in (1, -1)]
+    for target in sample.targets:
+        X = sample.X[target.rows]
+        total = X.var(axis=0) * len(X)
+        sides = [X[target.y == side] for side in np.unique(target.y)[::-1]]
         within = sum(side.var(axis=0) * len(side) for side in sides)
         ratios.append(np.divide(total - within, within, out=np.zeros_like(total), where=within > 0))
     return np.asarray(np.mean(ratios, axis=0))

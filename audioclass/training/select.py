@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search
+from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search, StatesLoss, TakesLabels
+from audioclass.criteria.judging import check_judges
 from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise, statistic_of
 from audioclass.problems import Axis, Dichotomy, Found, Trial
 from audioclass.run import Run
@@ -18,10 +19,15 @@ from audioclass.searches.pattern import Pattern
 from audioclass.storage import Store
 from audioclass.threads import one_thread
 from audioclass.training.config import ErrorFactorRule, TrainingConfig
+from audioclass.training.dichotomies import count_sets, problem_for
+from audioclass.training.direct import labels_problem_for
 from audioclass.training.examples import Examples, digest_of, spread_rows
-from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample, axis_of
+from audioclass.training.held_out import ClosedForm, HeldOutScoring
+from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample, SelectionTarget, axis_of
 from audioclass.training.parallel import map_on_one_thread
+from audioclass.training.problem import Problem
 from audioclass.training.refinement import GroupWeightObjective, as_unscaled, thin_features
+from audioclass.training.selection_scores import SampleHoldOut
 from audioclass.training.stored_selection import Selected, restored
 
 SHARED_ROWS = 4000  # rows up to which one statistic is computed for all dichotomies
@@ -43,9 +49,10 @@ def select(
     The kernels compete, each from the parameters it has; one that cannot be evaluated is noted and passed over. Where
     none can, the first is taken as it is. C is searched with the kernel's parameters, is Joachims' value for each
     kernel, or fixed; a criterion that states no dependence on C gets Joachims' value in the place of a search.
-    Each dichotomy has its own choice, shares one with those of the same of the `levels`, or with those of the same
-    labels, as the configuration says; dichotomies over the same rows that share one are trained by one factorisation.
-    `importance` (n, n_dichotomies) leaves out the examples where it is 0.
+    The criterion is given what training will use: its trainer, weights and held-out method; a UsageError where it does
+    not judge that trainer. Each dichotomy has its own choice, shares one with those of the same of the `levels`, or
+    with those of the same labels, as the configuration says; dichotomies over the same rows that share one are trained
+    by one factorisation. `importance` (n, n_dichotomies) leaves out the examples where it is 0.
 
     A Gaussian kernel can then be made finer: where groups are weighed, `feature_groups` has the group of each feature
     and the groups get weights by the gradient of the criterion; with `feature_shares`, as many of the features stay as
@@ -54,13 +61,26 @@ def select(
     if config.criterion is None:
         return [Selected(config.kernels[0], config.C)] * len(dichotomies)
     subsamples = subsamples_of(dichotomies, examples, config, importance, levels)
-    shared = _shared_statistics(examples, subsamples, config.kernels)
-    groups = tuple(feature_groups) if config.weigh_groups else ()
-    work = _Competition(config, config.criterion, config.search or Pattern(), run.seed, examples, groups, shared)
     chosen: dict[int, Selected] = {}
-    for subsample, choice in zip(subsamples, map_on_one_thread(run, "selection", work, subsamples), strict=True):
+    for subsample, choice in zip(subsamples, _compete(subsamples, examples, config, run, feature_groups), strict=True):
         chosen |= dict.fromkeys(subsample.numbers, choice)
     return [chosen[number] for number in range(len(dichotomies))]
+
+
+@one_thread()
+def select_for_labels(
+    examples: Examples, n_labels: int, config: TrainingConfig, run: Run, *, feature_groups: Sequence[str] = ()
+) -> Selected:
+    """One choice for a strategy that fits all labels at once.
+
+    A criterion that takes labels is given them all, with that strategy; another the mean over each label against the
+    rest, without a machine: those that need one are refused.
+    """
+    if config.criterion is None:
+        return Selected(config.kernels[0], config.C)
+    subsample = labels_subsample(examples, n_labels, config)
+    [choice] = _compete([subsample], examples, config, run, feature_groups)
+    return choice
 
 
 def stored_selection(
@@ -82,14 +102,59 @@ def stored_selection(
         )
 
     def key() -> str:
-        choices = (config.kernels, config.C, config.criterion, config.search, config.c_rule, config.c_range)
-        scope = (config.selection_scope, None if levels is None else tuple(levels))
-        sizes = (scope, config.selection_rows, config.selection_folds, run.seed)
-        finer = (config.weigh_groups, tuple(feature_groups), config.feature_shares)
         counted = None if importance is None else digest_of(importance)
-        return f"{examples.fingerprint}\n{(tuple(dichotomies), choices, sizes, finer, counted)!r}"
+        scope = (tuple(dichotomies), config.selection_scope, None if levels is None else tuple(levels), counted)
+        return _key(examples, config, run, (*scope, config.trainer, config.large, config.large_rows), feature_groups)
 
     return restored(store, key, config.kernels, choose)
+
+
+def stored_selection_for_labels(
+    store: Store | None,
+    examples: Examples,
+    n_labels: int,
+    config: TrainingConfig,
+    run: Run,
+    *,
+    feature_groups: Sequence[str] = (),
+) -> Selected:
+    """What `select_for_labels` chose before, where a store has it, else what it chooses now; the same to the bit."""
+
+    def choose() -> list[Selected]:
+        return [select_for_labels(examples, n_labels, config, run, feature_groups=feature_groups)]
+
+    def key() -> str:
+        return _key(examples, config, run, ("all labels", n_labels, config.strategy), feature_groups)
+
+    [choice] = restored(store, key, config.kernels, choose)
+    return choice
+
+
+def _key(
+    examples: Examples, config: TrainingConfig, run: Run, targets: tuple[object, ...], feature_groups: Sequence[str]
+) -> str:
+    """All that a choice depends on."""
+    choices = (config.kernels, config.C, config.criterion, config.search, config.c_rule, config.c_range)
+    sizes = (config.selection_rows, config.selection_folds, run.seed)
+    method = (config.held_out, config.folds, config.balance)
+    finer = (config.weigh_groups, tuple(feature_groups), config.feature_shares)
+    return f"{examples.fingerprint}\n{(targets, choices, sizes, method, finer)!r}"
+
+
+def _compete(
+    subsamples: Sequence[Subsample],
+    examples: Examples,
+    config: TrainingConfig,
+    run: Run,
+    feature_groups: Sequence[str],
+) -> Iterator[Selected]:
+    """The choice for each subsample, in their order."""
+    if config.criterion is None:
+        raise ValueError("a competition needs a criterion, the configuration has none")
+    shared = _shared_statistics(examples, subsamples, config.kernels)
+    groups = tuple(feature_groups) if config.weigh_groups else ()
+    work = _Competition(config, config.criterion, config.search or Pattern(), run.seed, examples, groups, shared)
+    return map_on_one_thread(run, "selection", work, subsamples)
 
 
 # --- the rows that are looked at ----------------------------------------------------------------------------------
@@ -97,14 +162,11 @@ def stored_selection(
 
 @dataclass(frozen=True, eq=False)
 class Subsample:
-    """Rows that are looked at for the dichotomies of some `numbers`, and their sides, (n, n_dichotomies).
-
-    A side is ±1, 0 where a row takes no part.
-    """
+    """Rows that are looked at for the targets of some `numbers`, with their weights; targets have places among them."""
 
     rows: np.ndarray
-    Y: np.ndarray
     weights: np.ndarray
+    targets: tuple[SelectionTarget, ...]
     numbers: tuple[int, ...]
 
 
@@ -136,20 +198,49 @@ def _subsample(
     importance: np.ndarray | None,
 ) -> Subsample:
     """Rows spread evenly over the labels, or over the sides of a dichotomy that stands alone."""
-    sides = np.stack([_sides(examples.y, dichotomies[number]) for number in numbers], axis=1)
-    takes_part, weights = sides.any(axis=1), examples.weights
-    if importance is not None:
-        factors = importance[:, numbers[0]]
-        takes_part, weights = takes_part & (factors > 0), weights * factors
+    factors = None if importance is None else importance[:, numbers[0]]
+    kernel, n_sets = config.kernels[0], count_sets(dichotomies)
+    problems = [
+        problem_for(dichotomies[number], examples, config, kernel=kernel, C=config.C, n_sets=n_sets, importance=factors)
+        for number in numbers
+    ]
+    takes_part, weights = np.zeros(len(examples.y), bool), np.zeros(len(examples.y))
+    for problem, _ in problems:
+        takes_part[problem.rows], weights[problem.rows] = True, problem.weights
     rows = np.flatnonzero(takes_part)
-    strata = examples.y[rows] if len(numbers) > 1 else sides[rows, 0] > 0
+    strata = examples.y[rows] if len(numbers) > 1 else problems[0][0].y > 0
     rows = rows[spread_rows(strata, config.selection_rows)]
-    return Subsample(rows, sides[rows], weights[rows], tuple(numbers))
+    targets = tuple(_target(problem, scoring, rows, config) for problem, scoring in problems)
+    return Subsample(rows, weights[rows], targets, tuple(numbers))
 
 
-def _sides(y: np.ndarray, dichotomy: Dichotomy) -> np.ndarray:
-    """+1, −1, or 0 for examples of other labels."""
-    return np.isin(y, dichotomy.positive).astype(int) - np.isin(y, dichotomy.negative)
+def labels_subsample(examples: Examples, n_labels: int, config: TrainingConfig) -> Subsample:
+    """Rows spread evenly over the labels, for all of them at once or for each against the rest."""
+    problem, scoring = labels_problem_for(examples, n_labels, config, kernel=config.kernels[0], C=config.C)
+    rows = spread_rows(examples.y, config.selection_rows)
+    if isinstance(config.criterion, TakesLabels) and config.criterion.takes_labels:
+        targets = (_target(problem, scoring, rows, config),)
+    else:
+        y, places = examples.y[rows], np.arange(len(rows))
+        sides = (np.where(y == label, 1, -1) for label in range(n_labels))
+        targets = tuple(SelectionTarget(rows=places, y=side, balanced=problem.balanced) for side in sides)
+    return Subsample(rows, examples.weights[rows], targets, (0,))
+
+
+def _target(problem: Problem, scoring: HeldOutScoring, rows: np.ndarray, config: TrainingConfig) -> SelectionTarget:
+    """What of a problem lies among the rows, to be fitted and held out as the whole will be."""
+    learner, criterion = problem.learner, config.criterion
+    if criterion is not None:
+        check_judges(criterion, learner)
+    among = np.isin(problem.rows, rows)
+    is_closed = isinstance(scoring, ClosedForm) and isinstance(learner, StatesLoss) and learner.loss == "squared"
+    return SelectionTarget(
+        rows=np.searchsorted(rows, problem.rows[among]),
+        y=problem.y[among],
+        learner=learner,
+        balanced=problem.balanced,
+        hold_out=None if is_closed else SampleHoldOut(scoring, config.folds),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +289,7 @@ class _Competition:
         """The choice, with notes of kernels that could not be evaluated."""
         sample = SelectionSample(
             X=np.asarray(self.examples.statistics.X[subsample.rows], np.float64),
-            Y=subsample.Y,
+            targets=subsample.targets,
             weights=subsample.weights,
             groups=self.examples.groups[subsample.rows],
             n_folds=self.config.selection_folds,
@@ -260,7 +351,11 @@ class _Competition:
         )
         axes = objective.axes() + self._c_axes(chosen.C)
         search = self.search if self.search.needs_gradient else LBFGS()
-        return _better(chosen, objective, search.search(axes, objective.objective, self._rng()))
+        try:
+            result = search.search(axes, objective.objective, self._rng())
+        except ValueError as error:  # it has derivatives, but not for the machine that will be trained
+            return replace(chosen, note="; ".join(filter(None, [chosen.note, f"groups are not weighed: {error}"])))
+        return _better(chosen, objective, result)
 
     def _thinned(self, sample: SelectionSample, chosen: Selected) -> Selected:
         """The choice on the features that tell the sides apart, where that is asked for and better."""

@@ -20,7 +20,7 @@ from audioclass.training.direct import direct_strategy, train_direct
 from audioclass.training.examples import Examples, spread_rows
 from audioclass.training.levels import levels_of
 from audioclass.training.rounds import MOST_ROUNDS, check_round
-from audioclass.training.select import stored_selection
+from audioclass.training.select import stored_selection, stored_selection_for_labels
 from audioclass.training.stored_selection import Selected
 
 GEOMETRY_ROWS = 3000  # of the examples, spread over the labels: their centres need no more
@@ -98,6 +98,14 @@ class _Choice:
             levels=levels,
         )
 
+    def for_labels(self, n_labels: int) -> Selected:
+        """The kernel and C of a strategy that fits all labels at once."""
+        if self.config.criterion is None or direct_strategy(self.config).wants == "features":
+            return self.given
+        return stored_selection_for_labels(
+            self.store, self.examples, n_labels, self.config, self.run, feature_groups=self.feature_groups
+        )
+
 
 def _train_planned(choose: _Choice, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> Training:
     """Train the plan of the strategy, and whatever it plans after seeing how that went."""
@@ -149,11 +157,8 @@ def _next_round(
 
 
 def _train_direct(choose: _Choice, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> Training:
-    """Train a direct strategy; its kernel and C are those of each label against the rest."""
-    examples, config, n_labels = choose.examples, choose.config, len(labels)
-    choice = choose.given
-    if direct_strategy(config).wants != "features":
-        rest = [tuple(other for other in range(n_labels) if other != k) for k in range(n_labels)]
-        choice = choose([Dichotomy((k,), others) for k, others in enumerate(rest)])[0]
-    trained = train_direct(examples, n_labels, choice.kernel, choice.C, config, choose.run, store=choose.store)
+    """Train a direct strategy, with one kernel and C."""
+    examples, config, run = choose.examples, choose.config, choose.run
+    choice = choose.for_labels(len(labels))
+    trained = train_direct(examples, len(labels), choice.kernel, choice.C, config, run, store=choose.store)
     return assemble_direct(examples, labels, config, trained, choice)

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -6,7 +6,10 @@ import pytest
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
+from audioclass.problems import Task
 from audioclass.trainers.l2_svm import L2SVM
+from audioclass.trainers.landmarks import Landmarks
+from audioclass.trainers.least_squares import LeastSquares
 from audioclass.trainers.svm import SVM
 
 X = np.random.default_rng(0).normal(size=(16, 2))
@@ -14,22 +17,66 @@ Y = np.where(X[:, 0] > 0, 1, -1)
 K = gram(Gaussian(), X)
 
 
-def counted(fit):
-    calls = []
+@dataclass(frozen=True)
+class Counting:
+    """The usual machine, with the tasks it was given."""
 
-    def fitting(task):
-        calls.append(task)
-        return fit(task)
+    tasks: list = field(default_factory=list)
+    name = "counting"
+    wants = "gram"
 
-    return fitting, calls
+    def fit(self, task):
+        self.tasks.append(task)
+        return SVM().fit(task)
 
 
 def test_the_machine_is_trained_once_and_only_when_asked_for():
-    fit, calls = counted(SVM().fit)
-    problem = SelectionProblem(K, Y, svm=fit)
-    assert calls == []
+    learner = Counting()
+    problem = SelectionProblem(K, Y, learner=learner)
+    assert learner.tasks == []
     problem.machine, problem.scores, problem.alpha, problem.slacks  # noqa: B018
-    assert len(calls) == 1
+    assert len(learner.tasks) == 1
+
+
+def test_the_machine_has_the_weights_of_training():
+    weights, learner = np.arange(1.0, 17), Counting()
+    SelectionProblem(K, Y, 2.0, weights=weights, learner=learner).machine  # noqa: B018
+    SelectionProblem(K, Y, 2.0, weights=weights, learner=learner, balanced=True).machine  # noqa: B018
+    plain, balanced = learner.tasks
+    np.testing.assert_array_equal(plain.weights, weights)
+    assert balanced.weights[Y > 0].sum() == pytest.approx(8)
+    assert balanced.weights[Y < 0].sum() == pytest.approx(8)
+    np.testing.assert_allclose(balanced.weights[Y > 0] / balanced.weights[Y > 0][0], weights[Y > 0] / weights[Y > 0][0])
+
+
+def test_a_part_of_a_problem_is_balanced_by_itself():
+    problem = SelectionProblem(K, Y, learner=SVM(), balanced=True)
+    rows = np.flatnonzero(np.arange(16) != np.argmax(Y > 0))
+    part = problem.restricted(rows)
+    sides = [part.task_weights[part.y == side].sum() for side in (1, -1)]
+    np.testing.assert_allclose(sides, 7.5)
+
+
+def test_balance_is_of_each_dichotomy_though_they_share_their_work():
+    others = np.where(np.arange(16) % 5 == 0, 1, -1)
+    shared = SelectionProblem(K, Y, 2.0, balanced=True)
+    alone = SelectionProblem(K, others, 2.0, balanced=True)
+    _ = shared.held_out_scores
+    np.testing.assert_array_equal(shared.against(others).held_out_scores, alone.held_out_scores)
+    assert shared.against(others).ball is shared.ball
+
+
+def test_labels_are_balanced_too():
+    labels = np.array([3, 7, 7, 9] * 4)
+    problem = SelectionProblem(K, labels, balanced=True)
+    assert not problem.is_dichotomy
+    np.testing.assert_allclose([problem.task_weights[labels == label].sum() for label in (3, 7, 9)], 16 / 3)
+
+
+def test_entries_are_enough_for_a_trainer_that_wants_them():
+    problem = SelectionProblem(K, Y, learner=Landmarks())
+    exact = LeastSquares().fit(Task(Y, 1.0, np.ones(16), np.random.default_rng(0), K=K))
+    np.testing.assert_allclose(problem.scores, exact.scores(K), atol=1e-4)
 
 
 def test_what_does_not_depend_on_the_sides_is_shared():
@@ -42,16 +89,16 @@ def test_what_does_not_depend_on_the_sides_is_shared():
 
 def test_a_restricted_case_is_that_of_its_rows():
     rows = np.arange(0, 16, 2)
-    problem = SelectionProblem(K, Y, 2.0, weights=np.arange(1.0, 17), svm=SVM().fit).restricted(rows)
+    problem = SelectionProblem(K, Y, 2.0, weights=np.arange(1.0, 17), learner=SVM()).restricted(rows)
     np.testing.assert_array_equal(problem.K, K[np.ix_(rows, rows)])
     np.testing.assert_array_equal(problem.weights, rows + 1)
     assert problem.machine.support.max() < len(rows)
 
 
 def test_squared_slacks_make_the_norm_the_sum_of_multipliers():
-    problem = SelectionProblem(K, Y, 2.0, l2_svm=L2SVM().fit)
-    signed = problem.l2_alpha * Y
-    assert signed @ (K + np.eye(16) / 2.0) @ signed == pytest.approx(problem.l2_alpha.sum())
+    problem = SelectionProblem(K, Y, 2.0, learner=L2SVM())
+    signed = problem.alpha * Y
+    assert signed @ (K + np.eye(16) / 2.0) @ signed == pytest.approx(problem.alpha.sum())
 
 
 @pytest.mark.parametrize(
@@ -68,7 +115,15 @@ def test_wrong_cases_are_refused(arguments, message):
         SelectionProblem(*arguments)
 
 
-@pytest.mark.parametrize(("wanted", "name"), [("machine", "svm"), ("l2_alpha", "l2_svm")])
-def test_a_case_without_a_trainer_says_so(wanted, name):
-    with pytest.raises(ValueError, match=f"given no {name} to fit it with"):
-        getattr(SelectionProblem(K, Y), wanted)
+@dataclass(frozen=True)
+class OfFeatures:
+    """A trainer that no Gram matrix is enough for."""
+
+    name = "of_features"
+    wants = "features"
+
+
+@pytest.mark.parametrize(("learner", "given"), [(None, "no trainer"), (OfFeatures(), "of_features, which wants")])
+def test_a_case_without_a_trainer_says_so(learner, given):
+    with pytest.raises(ValueError, match=f"needs a machine on the Gram matrix, the problem was given {given}"):
+        SelectionProblem(K, Y, learner=learner).machine  # noqa: B018

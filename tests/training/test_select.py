@@ -20,8 +20,9 @@ from audioclass.searches.grid import Grid
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
 from audioclass.storage import Store
+from audioclass.trainers.least_squares import LeastSquares
 from audioclass.training.examples import Examples
-from audioclass.training.objective import CriterionObjective, SelectionSample, joachims_error_factor
+from audioclass.training.objective import CriterionObjective, SelectionSample, SelectionTarget, joachims_error_factor
 from audioclass.training.refinement import GroupWeightObjective, thin_features
 from audioclass.training.select import select, stored_selection
 from audioclass.training.stored_selection import Selected
@@ -47,7 +48,7 @@ def examples(**more):
 
 
 def choose(dichotomies=ONE_VS_REST, kernels=GAUSSIAN, C=1.0, given=None, feature_groups=(), run=RUN, **changes):
-    changes = {"criterion": LeaveGroupOutLogLoss(), "search": Pattern(), **changes}
+    changes = {"trainer": LeastSquares(), "criterion": LeaveGroupOutLogLoss(), "search": Pattern(), **changes}
     config = make_config(kernels=kernels, C=C, weigh_groups=bool(feature_groups), **changes)
     return select(dichotomies, given or examples(), config, run, feature_groups=feature_groups)
 
@@ -55,9 +56,8 @@ def choose(dichotomies=ONE_VS_REST, kernels=GAUSSIAN, C=1.0, given=None, feature
 def sample(X, y, n_folds=5):
     """The first label against the rest."""
     n = len(y)
-    return SelectionSample(
-        X=X, Y=np.where(y == 0, 1, -1)[:, None], weights=np.ones(n), groups=np.arange(n), n_folds=n_folds
-    )
+    target = SelectionTarget(rows=np.arange(n), y=np.where(y == 0, 1, -1))
+    return SelectionSample(X=X, targets=(target,), weights=np.ones(n), groups=np.arange(n), n_folds=n_folds)
 
 
 def test_the_default_finds_a_kernel_as_good_as_the_best_of_a_grid():
@@ -194,7 +194,7 @@ def test_where_nothing_can_be_judged_the_kernel_is_taken_as_given():
 def test_one_group_of_all_examples_is_noted():
     X, y = rings()
     found = choose(given=Examples.of(X, y, groups=np.zeros(60)))[0]
-    assert "one group holds every example" in found.note
+    assert "a side or a label has a single group, so nothing can be held out" in found.note
 
 
 def test_a_criterion_without_derivatives_is_not_climbed():
@@ -316,13 +316,13 @@ def test_examples_of_importance_0_are_not_looked_at():
             return super().value(problem)
 
     importance = (np.arange(60) < 30).astype(float)[:, None] * np.ones(3)
-    config = make_config(criterion=Counting(), search=Grid(2))
+    config = make_config(trainer=LeastSquares(), criterion=Counting(), search=Grid(2))
     select(ONE_VS_REST, examples(), config, RUN, importance=importance)
     assert set(sizes) == {30}
 
 
 def test_a_store_gives_the_same_choice(tmp_path):
-    config = make_config(criterion=LeaveGroupOutLogLoss(), search=Grid(2))
+    config = make_config(trainer=LeastSquares(), criterion=LeaveGroupOutLogLoss(), search=Grid(2))
     stores = (None, Store(tmp_path), Store(tmp_path))
     one, *others = (stored_selection(store, PAIR, examples(), config, RUN) for store in stores)
     assert all(repr(other) == repr(one) for other in others)

@@ -72,7 +72,7 @@ def surfaces(
 
 def _computed(X: np.ndarray, y: np.ndarray, sigma: float, C: float) -> dict[str, Any]:
     kernel = Gaussian(sigma)
-    problem = SelectionProblem(gram(kernel, X), y, C, svm=SVM().fit)
+    problem = SelectionProblem(gram(kernel, X), y, C, learner=SVM())
     axis = np.linspace(0, 1, RESOLUTION)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     return {

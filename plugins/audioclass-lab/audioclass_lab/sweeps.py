@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Criterion, Kernel
+from audioclass.contracts import Criterion, JudgesLosses, Kernel, Trainer
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.statistics import gram_and_gradients
 from audioclass.parameters import make, parameter_values
 from audioclass.run import Progress
+from audioclass.trainers.hard_margin import HardMargin
 from audioclass.trainers.l2_svm import L2SVM
+from audioclass.trainers.least_squares import LeastSquares
 from audioclass.trainers.svm import SVM
 from audioclass.training.folds import fold_count, grouped_folds
 from audioclass.training.objective import joachims_error_factor
@@ -36,8 +38,8 @@ class Sides:
     groups: np.ndarray
     digest: str
 
-    def problem(self, kernel: Kernel, C: float) -> SelectionProblem:
-        """What a criterion scores under this kernel and C."""
+    def problem(self, kernel: Kernel, C: float, learner: Trainer | None = None) -> SelectionProblem:
+        """What a criterion scores under this kernel and C; the machine is the usual one unless another is given."""
         K, gradients = gram_and_gradients(kernel, self.X)
         codes = np.unique(self.groups, return_inverse=True)[1]
         folds = grouped_folds(self.y, codes, max(2, fold_count(self.y, codes, N_FOLDS)))
@@ -50,8 +52,7 @@ class Sides:
             parameters=numbers,
             groups=codes,
             folds=folds,
-            svm=SVM().fit,
-            l2_svm=L2SVM().fit,
+            learner=learner or SVM(),
         )
 
 
@@ -125,7 +126,11 @@ def sweep_sigma(
     ledger: Ledger,
     progress: Progress,
 ) -> SigmaSweep:
-    """Sweep a kernel that has a `sigma`; C is fixed, or Joachims' value of each sigma where it is None."""
+    """Sweep a kernel that has a `sigma`; C is fixed, or Joachims' value of each sigma where it is None.
+
+    A criterion that does not judge machines with linear slacks, such as radius-margin, is given one that it judges;
+    the leave-one-out errors of what is chosen are those of the machine with linear slacks for all.
+    """
     run = _Run(sides, kernel, C, ledger)
     rows = []
     seconds = dict.fromkeys([criterion.name for criterion in criteria], 0.0)
@@ -165,7 +170,7 @@ class _Run:
     def value(self, criterion: Criterion, sigma: float) -> Row:
         """The value with the CPU seconds it took, once."""
         point = {"sweep": "sigma", **self._at(sigma), "criterion": criterion.name, "with": parameter_values(criterion)}
-        return dict(self.ledger.once(point, lambda: _scored(criterion, self._case(sigma))))
+        return dict(self.ledger.once(point, lambda: _scored(criterion, self._case(sigma, judged_by(criterion)))))
 
     def leave_one_out(self, sigma: float) -> float | None:
         """The exact error at a sigma, once."""
@@ -176,8 +181,16 @@ class _Run:
     def _at(self, sigma: float) -> Row:
         return {"data": self.sides.digest, "kernel": _said(self.kernel), "sigma": sigma, "C": self.C_at(sigma)}
 
-    def _case(self, sigma: float) -> SelectionProblem:
-        return self.sides.problem(self._kernel_at(sigma), self.C_at(sigma))
+    def _case(self, sigma: float, learner: Trainer | None = None) -> SelectionProblem:
+        return self.sides.problem(self._kernel_at(sigma), self.C_at(sigma), learner)
+
+
+def judged_by(criterion: Criterion) -> Trainer | None:
+    """A trainer whose machines the criterion judges, where that is not the usual machine with linear slacks."""
+    judges = criterion.judges if isinstance(criterion, JudgesLosses) else {"hinge"}
+    if "hinge" in judges:
+        return None
+    return L2SVM() if "squared_hinge" in judges else LeastSquares() if "squared" in judges else HardMargin()
 
 
 def _trained_at(sides: Sides, kernel: Kernel, C: float) -> Row:

@@ -28,6 +28,7 @@ class MulticlassRadiusMargin:
 
     name: ClassVar[str] = "multiclass_radius_margin"
     better: ClassVar[Literal["lower", "higher"]] = "lower"
+    takes_labels: ClassVar[bool] = True
 
     squared_slacks: bool = parameter(True, help="take K + I/C instead of K")
 

@@ -25,11 +25,11 @@ def test_it_is_offered():
 
 def test_two_sides_have_the_value_of_the_binary_machine_with_squared_slacks():
     X, y = blobs(2, n_each=12, spread=1.0)
-    problem = SelectionProblem(gram(Gaussian(), X), 1 - 2 * y, 2.0, l2_svm=L2SVM().fit)
-    support = problem.l2_alpha > 1e-6 * problem.l2_alpha.max()
+    problem = SelectionProblem(gram(Gaussian(), X), 1 - 2 * y, 2.0, learner=L2SVM())
+    support = problem.alpha > 1e-6 * problem.alpha.max()
     ball = problem.restricted(support).l2_ball  # under K + I/C, of the support alone
     bound = MulticlassRadiusMargin().bound(problem)
-    assert bound.value == pytest.approx(4 * ball.squared_radius * problem.l2_alpha.sum(), rel=1e-5)
+    assert bound.value == pytest.approx(4 * ball.squared_radius * problem.alpha.sum(), rel=1e-5)
     assert MulticlassRadiusMargin().value(problem) == pytest.approx(bound.value / 24)
 
 
