@@ -5,13 +5,13 @@
 | WAV, FLAC, Ogg, Opus, MP3, AIFF, AU, CAF, W64, RF64 and what else libsndfile knows | decoded by it |
 | m4a, aac, video | decoded by ffmpeg, or by PyAV where ffmpeg is not installed; else the line names the fix |
 | WAV, RF64, W64 or AU on a pipe | decoded while it comes, with the bits of the file |
-| MP3 that states no length, in a file or on a pipe | decoded while it comes: libsndfile would go by a guess |
+| MP3 that states no length, in a file, in a WAV or on a pipe | decoded while it comes: libsndfile would go by a guess |
 | aac, MPEG-TS, Matroska, FLV on a pipe | decoded by ffmpeg while it comes; without ffmpeg as below |
 | anything else on a pipe | kept in a temporary file first, then as any file |
 | below 8 kHz or above 192 kHz, more than 32 channels | error |
 | no samples; one sample | error; one block of one sample |
 | ends before its stated length (5 ms less is accepted, 1 s for m4a and Matroska) | its samples, then an error |
-| states less than it holds | what it states |
+| states less than it holds | what it states; all of a WAV beyond 4 GiB, which has no room to state it |
 | states no length (Ogg, aac, MPEG-TS, MP3 without Xing header, a placeholder from a pipe) | what is there |
 | rare formats of libsndfile (NIST, VOC, SVX, PAF) that were cut | what is there: it does not tell |
 | damaged in the middle, or cut within a packet of aac or MPEG-TS | the blocks before, then an error that says where |

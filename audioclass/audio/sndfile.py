@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import BinaryIO
 
 import numpy as np
@@ -19,6 +21,8 @@ MPEG_HEAD = 4096
 LENGTH_TAGS = (b"Xing", b"Info", b"VBRI")
 OTHER_DECODER = (1, 4)  # error codes: the format, or the encoding in it, is not known
 UNKNOWN_LENGTH = 1 << 62
+WIDTHS = {"PCM_U8": 1, "PCM_S8": 1, "PCM_16": 2, "PCM_24": 3, "PCM_32": 4, "FLOAT": 4, "DOUBLE": 8}  # bytes
+LONGEST_TAIL = 1 << 16  # bytes of chunks that may stand behind the samples
 
 
 class _Forward(soundfile.SoundFile):  # type: ignore[misc]  # soundfile states no types
@@ -31,19 +35,32 @@ class _Forward(soundfile.SoundFile):  # type: ignore[misc]  # soundfile states n
 def libsndfile_sound(file: BinaryIO, stack: ExitStack) -> Sound | None:
     """The sound of an unbuffered file at its beginning, or None if libsndfile does not know its format."""
     stated, untagged_start = sample_bytes(Source(file)), _untagged_start(file)
+    is_untagged_chunk = stated is not None and _is_untagged_at(stated[0], file)
     file.seek(0)
     try:
         sound = stack.enter_context(_Forward(file.fileno(), closefd=False))
     except soundfile.LibsndfileError as error:
         if error.code in OTHER_DECODER:
             return None
+        file.seek(0)  # a chunk beyond 2 GiB before the samples, among other things, is too much for it
+        if plain := plain_sound(Source(file), _size(file)) if stated else None:
+            return plain
         raise _unreadable(error) from error
     if sound.format == "MP3" and untagged_start is not None:
         file.seek(untagged_start)
         return mpeg_sound(Source(file), stack)
-    if sound.frames == 0:  # it takes the placeholder of an unfinished recording for its length
+    if sound.subtype.startswith("MPEG") and stated and is_untagged_chunk:
+        return _mpeg_chunk(*stated, file, stack)
+    if sound.frames == 0 or _has_more(sound, stated, file):
+        here = (
+            file.tell()
+        )  # it takes the placeholder of an unfinished recording, or of one beyond 4 GiB, for its length
         file.seek(0)
-        return plain_sound(Source(file)) or Sound(sound.samplerate, sound.channels, 0, iter(()))
+        if plain := plain_sound(Source(file), _size(file)):
+            return plain
+        file.seek(here)
+    if sound.frames == 0:
+        return Sound(sound.samplerate, sound.channels, 0, iter(()))
     return Sound(sound.samplerate, sound.channels, _declared(sound.frames, stated, file), _read(sound))
 
 
@@ -57,6 +74,19 @@ def mpeg_sound(source: Source, stack: ExitStack) -> Sound:
     return Sound(sound.samplerate, sound.channels, None, _read_mpeg(sound, reader))
 
 
+def _mpeg_chunk(offset: int, size: int | None, file: BinaryIO, stack: ExitStack) -> Sound:
+    """MPEG audio in a chunk of a WAV file, of which libsndfile guesses the length too."""
+    file.seek(offset)
+    sound = mpeg_sound(Source(file, math.inf if size is None else size), stack)
+    held = _size(file) - offset
+    return replace(sound, arrays=_then_ends(sound.arrays, held, size)) if size and held < size else sound
+
+
+def _then_ends(arrays: Iterator[np.ndarray], held: int, size: int) -> Iterator[np.ndarray]:
+    yield from arrays
+    raise Unreadable(f"holds {held} bytes of the {size} it declares")
+
+
 def is_untagged_mpeg(head: bytes) -> bool:
     """Whether a stream begins with a frame of MPEG layer II or III and has no tag that states its length."""
     synchronised = head[:1] == b"\xff" and head[1:2] >= b"\xe0" and (head[1] >> 1 & 3) in (1, 2)
@@ -68,8 +98,27 @@ def _untagged_start(file: BinaryIO) -> int | None:
     file.seek(0)
     tag = file.read(10).ljust(10, b"\0")
     size = sum((byte & 0x7F) << shift for byte, shift in zip(tag[6:], (21, 14, 7, 0), strict=True))
-    start = file.seek(10 + size if tag[:3] == b"ID3" else 0)
-    return start if is_untagged_mpeg(file.read(MPEG_HEAD)) else None
+    start = 10 + size if tag[:3] == b"ID3" else 0
+    return start if _is_untagged_at(start, file) else None
+
+
+def _is_untagged_at(start: int, file: BinaryIO) -> bool:
+    file.seek(start)
+    return is_untagged_mpeg(file.read(MPEG_HEAD))
+
+
+def _has_more(sound: soundfile.SoundFile, stated: tuple[int, int | None] | None, file: BinaryIO) -> bool:
+    """Whether a file holds more samples than 32 bits can state, and libsndfile goes by what they state."""
+    if stated is None or sound.subtype not in WIDTHS:
+        return False
+    offset, size = stated
+    held = _size(file) - offset
+    is_vague = size is None or held - size >= 1 << 32
+    return is_vague and held - sound.frames * sound.channels * WIDTHS[sound.subtype] > LONGEST_TAIL
+
+
+def _size(file: BinaryIO) -> int:
+    return os.fstat(file.fileno()).st_size
 
 
 def _declared(frames: int, stated: tuple[int, int | None] | None, file: BinaryIO) -> int | None:
@@ -77,7 +126,7 @@ def _declared(frames: int, stated: tuple[int, int | None] | None, file: BinaryIO
     if frames >= UNKNOWN_LENGTH:
         return None
     offset, size = stated or (0, None)
-    held = os.fstat(file.fileno()).st_size - offset
+    held = _size(file) - offset
     return round(frames * size / held) if size is not None and 0 < held < size else frames
 
 

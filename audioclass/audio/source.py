@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
+import stat
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,10 +17,14 @@ CHUNK = 1 << 18  # bytes asked for at a time; fewer may come
 
 
 class Source:
-    """A binary stream read in exact amounts however it arrives, and from its beginning again until `forget`."""
+    """A binary stream read in exact amounts however it arrives, and from its beginning again until `forget`.
 
-    def __init__(self, stream: BinaryIO) -> None:
+    With a `limit` it ends after so many bytes.
+    """
+
+    def __init__(self, stream: BinaryIO, limit: float = math.inf) -> None:
         self._stream = stream
+        self._left = limit
         self._read = getattr(stream, "read1", stream.read)
         self._ahead = b""
         self._taken: bytearray | None = bytearray()
@@ -42,7 +48,14 @@ class Source:
         return b"".join(chunks)
 
     def skip(self, n_bytes: float) -> None:
-        """Leave out that many bytes, or all that come."""
+        """Leave out that many bytes, or all that come; in a file whose beginning is forgotten they are not read."""
+        if self._taken is None and n_bytes < math.inf and self._is_file():
+            at_hand = min(int(n_bytes), len(self._ahead))
+            self._ahead = self._ahead[at_hand:]
+            self._stream.seek(int(n_bytes) - at_hand, os.SEEK_CUR)
+            self._left -= int(n_bytes) - at_hand
+            self.offset += int(n_bytes)
+            return
         while n_bytes > 0 and (data := self.read_available(int(min(n_bytes, CHUNK)))):
             n_bytes -= len(data)
 
@@ -65,9 +78,18 @@ class Source:
         """Keep no more of what is taken."""
         self._taken = None
 
+    def _is_file(self) -> bool:
+        try:
+            return stat.S_ISREG(os.fstat(self._stream.fileno()).st_mode)
+        except (AttributeError, OSError):
+            return False
+
     def _wait(self, limit: int) -> bytes:
-        while (data := self._read(limit)) is None:  # a pipe that was set not to block has nothing yet
+        if self._left <= 0:
+            return b""
+        while (data := self._read(int(min(limit, self._left)))) is None:  # a pipe set not to block has nothing yet
             select.select([self._stream], [], [])
+        self._left -= len(data)
         return data
 
     def spool(self, stack: ExitStack) -> Path:

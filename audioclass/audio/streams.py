@@ -59,16 +59,23 @@ _W64_MAGIC = b"riff" + bytes.fromhex("2e91cf11a5d628db04c10000")
 _W64_TAIL = bytes.fromhex("f3acd3118cd100c04f8edb8a")  # the rest of a name, after its four letters
 
 
-def plain_sound(source: Source) -> Sound | None:
-    """The sound of a stream of plain samples; None for anything else, with the source back at its beginning."""
-    sound = _au_sound(source) if source.peek(4) == b".snd" else _wav_sound(source)
+def plain_sound(source: Source, total: int | None = None) -> Sound | None:
+    """The sound of a stream of plain samples; None for anything else, with the source back at its beginning.
+
+    `total` is the length of a file in bytes: what a WAV beyond 4 GiB states is its size without that many GiB.
+    """
+    sound = _au_sound(source) if source.peek(4) == b".snd" else _wav_sound(source, total)
     if sound is None:
         source.rewind()
     return sound
 
 
 def sample_bytes(source: Source) -> tuple[int, int | None] | None:
-    """Where the samples of a WAV, RF64, W64, AIFF or AU file begin, and how many bytes its header states, if any."""
+    """Where the samples of a WAV, RF64, W64, AIFF or AU file begin, and how many bytes its header states, if any.
+
+    The beginning is forgotten: what stands before the samples may be larger than memory.
+    """
+    source.forget()
     if source.peek(4) == b".snd":
         _, offset, size = struct.unpack(">4sII", source.take(12).ljust(12, b"\0"))
         return offset, _stated(size)
@@ -78,7 +85,7 @@ def sample_bytes(source: Source) -> tuple[int, int | None] | None:
     return None
 
 
-def _wav_sound(source: Source) -> Sound | None:
+def _wav_sound(source: Source, total: int | None) -> Sound | None:
     form = None
     for name, size in _chunks(source):
         if name == b"fmt ":
@@ -87,12 +94,18 @@ def _wav_sound(source: Source) -> Sound | None:
                 return None
             source.forget()
         if name in (b"data", b"SSND"):
-            return form and _sound(source, *form, size)
+            return form and _sound(source, *form, _unwrapped(size, source.offset, total))
         if form is None and source.offset + (size or 0) > LONGEST_HEAD:
             return None
     if form is None:
         return None
     raise Unreadable("ends before its first sample")
+
+
+def _unwrapped(size: int | None, offset: int, total: int | None) -> int | None:
+    """The size of the samples, where 32 bits had no room for it."""
+    beyond = 0 if size is None or total is None else (total - offset - size) >> 32
+    return size if size is None or beyond <= 0 else size + (beyond << 32)
 
 
 def _chunks(source: Source) -> Iterator[tuple[bytes, int | None]]:
