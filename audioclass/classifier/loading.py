@@ -19,9 +19,9 @@ from audioclass.classifier.bank import Bank, KernelPart
 from audioclass.classifier.blame import culprit
 from audioclass.classifier.classifier import Classifier, Machines, StatedComponent
 from audioclass.classifier.golden import Drift, Golden
-from audioclass.classifier.model import Memory, Model
+from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.classifier.preprocessing import STATES, Preprocessing
-from audioclass.classifier.saving import FIRST_WITH_DIGESTS, FORMAT, SCHEMA
+from audioclass.classifier.saving import FIRST_WITH_DIGESTS, FORMAT, RECORDINGS_MEMBERS, SCHEMA
 from audioclass.classifier.summary import Summary
 from audioclass.classifier.tree import written_tree
 from audioclass.errors import AudioclassError, ModelError
@@ -30,7 +30,14 @@ from audioclass.problems import Dichotomy, FeatureMachine, Plan
 from audioclass.run import Registry
 from audioclass.taxonomy import Taxonomy
 
-GROUPS = ("preparation", "golden", "memory", "bank", "machines")  # first names of the members that are read
+GROUPS = (
+    "preparation",
+    "golden",
+    "memory",
+    "recordings",
+    "bank",
+    "machines",
+)  # first names of the members that are read
 PART_MEMBERS = ("rows", "coefficients", "intercepts", "machines")
 MOST_LABELS = 4096
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
@@ -110,6 +117,8 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
         _check_members("preparation", names, {"factors", *_names(STATES[normalisation])})
     if any(name.startswith("memory/") for name in names):
         _check_members("memory", names, _names(Memory))
+    if any(name.startswith("recordings/") for name in names):
+        _check_members("recordings", names, set(RECORDINGS_MEMBERS))
     _check_members("golden", names, {"features", "posteriors"})
     if "bank/rows" in names:
         parts = range(len(_listed(manifest["kernels"], "kernels")))
@@ -158,7 +167,17 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     name, about, inverse_temperature = _text(manifest["name"]), manifest["about"], _sharpness(manifest["sharpness"])
     transitions = _transitions(manifest.get("transitions"), len(labels))
     model = Model(
-        name, recipe, preprocessing, classifier, taxonomy, golden, about, memory, inverse_temperature, transitions
+        name,
+        recipe,
+        preprocessing,
+        classifier,
+        taxonomy,
+        golden,
+        about,
+        memory,
+        inverse_temperature,
+        transitions,
+        _recordings(manifest, _under(arrays, "recordings/"), memory),
     )
     _check_shapes(model)
     check_about(about, labels, classifier.plan)
@@ -210,6 +229,27 @@ def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory 
     if memory.y.dtype.kind != "i" or (n_rows and not 0 <= memory.y.min() <= memory.y.max() < n_labels):
         raise ModelError(f"its memory names labels beyond the {n_labels} there are")
     return memory
+
+
+def _recordings(
+    manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], memory: Memory | None
+) -> TrainedRecordings | None:
+    """The recordings that were trained on, every number of a group or recording within its list."""
+    if not arrays:
+        return None
+    names = tuple(_text(name) for name in _listed(manifest.get("groups"), "groups"))
+    recordings = TrainedRecordings(names, **arrays)
+    n, n_rows = len(recordings.digests), len(recordings.rows) if memory is None else len(memory.y)
+    shapes = {name: array.shape for name, array in arrays.items()}
+    if shapes != {"digests": (n, 16), "groups": (n,), "rows": (n_rows,), "times": (n_rows, 2)}:
+        raise ModelError(f"its recordings have arrays of {shapes} for {n_rows} rows of the bank")
+    numbers = [(recordings.groups, 0, len(names)), (recordings.rows, -1, n)]
+    if memory is not None:
+        numbers.append((memory.groups, 0, len(names)))
+    for array, low, high in numbers:
+        if array.dtype.kind != "i" or (len(array) and not low <= array.min() <= array.max() < high):
+            raise ModelError(f"its recordings name groups or recordings beyond the {len(names)} and {n} there are")
+    return recordings
 
 
 def _check_bank(bank: Bank) -> None:

@@ -35,13 +35,33 @@ class Memory:
 
 
 @dataclass(frozen=True, eq=False)
+class TrainedRecordings:
+    """Every recording that was trained on, by its content, so that it is known when it comes again.
+
+    `digests` is (n, 16) and `groups` (n,), the place of each recording's group among `names`, which are those of the
+    groups in `Memory` too. For each row of the bank `rows` has the recording that it is a window of, -1 where nobody
+    knows, and `times` its start and end in seconds.
+    """
+
+    names: tuple[str, ...]
+    digests: np.ndarray
+    groups: np.ndarray
+    rows: np.ndarray
+    times: np.ndarray
+
+    def of_rows(self, which: np.ndarray) -> TrainedRecordings:
+        """The same with some of the rows."""
+        return replace(self, rows=self.rows[which], times=self.times[which])
+
+
+@dataclass(frozen=True, eq=False)
 class Model:
     """Everything learnt; its arrays are in single precision, so that it is the same before and after a file.
 
     `about` holds plain values: provenance, the out-of-fold report, the components and where they come from.
     `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`. `transitions` is
     (n_labels, n_labels): how often each label followed each from one window to the next, where continuous recordings
-    were trained on.
+    were trained on. `recordings` are those that were trained on, where that is known.
     """
 
     name: str
@@ -54,6 +74,7 @@ class Model:
     memory: Memory | None = None
     inverse_temperature: float = 1.0
     transitions: np.ndarray | None = None
+    recordings: TrainedRecordings | None = None
 
     @classmethod
     def of(
@@ -67,6 +88,7 @@ class Model:
         memory: Memory | None = None,
         inverse_temperature: float = 1.0,
         transitions: np.ndarray | None = None,
+        recordings: TrainedRecordings | None = None,
     ) -> Model:
         """A new model with its golden vectors; without a taxonomy the labels are one group."""
         taxonomy = taxonomy or Taxonomy.of(list(classifier.labels))
@@ -82,6 +104,7 @@ class Model:
             memory,
             inverse_temperature,
             transitions,
+            recordings,
         )
         return replace(model, golden=Golden.of(recipe, model.posteriors_of))
 

@@ -30,6 +30,7 @@ SCHEMA = 2  # raised by the rule above, with a file of the new schema in tests/g
 FIRST_WITH_DIGESTS = 2  # the schema from which on a file without digests is no whole one
 FORMAT = "audioclass model"
 SUFFIX = ".audioclass"
+RECORDINGS_MEMBERS = ("digests", "groups", "rows", "times")
 
 
 def save_model(model: Model, path: Path) -> None:
@@ -75,6 +76,8 @@ def _optional(model: Model) -> dict[str, Any]:
         optional["taxonomy"] = [list(path) for path in model.taxonomy.leaf_paths]
     if model.transitions is not None:
         optional["transitions"] = plain(model.transitions)
+    if model.recordings is not None:
+        optional["groups"] = list(model.recordings.names)
     return optional
 
 
@@ -82,6 +85,8 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     """Every array under its name."""
     arrays = {f"preparation/{name}": array for name, array in model.preprocessing.arrays().items()}
     arrays |= {"golden/features": model.golden.X, "golden/posteriors": model.golden.P}
+    if model.recordings is not None:
+        arrays |= {f"recordings/{name}": getattr(model.recordings, name) for name in RECORDINGS_MEMBERS}
     if model.memory is not None:
         arrays |= {f"memory/{name}": array for name, array in vars(model.memory).items()}
     machines = model.classifier.machines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.recalibration import recalibrated
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
+from audioclass.engine.remembering import count_recordings, trained_on
 from audioclass.engine.runs import make_run
 from audioclass.errors import CorpusError, did_you_mean
 from audioclass.numerics import log_loss
@@ -43,6 +44,7 @@ def calibrate(
     old = load_model(model, registry=run.registry)
     dataset = gather(read_corpus_at(corpus, run, reader), old.recipe, run)
     _check_covered(old, dataset)
+    dataset = _unseen(old, dataset)
     scores, y = old.scores_of(dataset.X).astype(np.float64), dataset.y_among(old.labels)
     before, after = _compared(old, scores, y, dataset.groups)
     model_calibrated = Model.of(
@@ -55,6 +57,7 @@ def calibrate(
         old.memory,
         old.inverse_temperature,
         old.transitions,
+        old.recordings,
     )
     return Recalibrated(model_calibrated, dataset, before, after)
 
@@ -71,6 +74,19 @@ def _compared(old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray)
         known = folds != fold
         P[~known] = recalibrated(old.classifier, scores[known], y[known]).combine(scores[~known])
     return before, log_loss(P, y)
+
+
+def _unseen(model: Model, dataset: Dataset) -> Dataset:
+    """The recordings that the model was not trained on: of the others it is surer than it may be."""
+    is_known = trained_on(model, dataset)
+    if not is_known.any():
+        return dataset
+    n, rest = count_recordings(dataset, is_known), dataset.take(np.flatnonzero(~is_known))
+    remark = f"{n} recordings trained the model and are left out: only others tell how sure it may be"
+    missing = [label for i, label in enumerate(dataset.labels) if not (rest.y == i).any()]
+    if missing:
+        raise CorpusError(f"label {missing[0]!r} has no recording that the model was not trained on")
+    return replace(rest, remarks=(*dataset.remarks, remark))
 
 
 def _check_covered(model: Model, dataset: Dataset) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -16,11 +16,11 @@ from audioclass.contracts import CorpusReader, LabelFormat, UsesFormats
 from audioclass.corpora.choosing import read_corpus
 from audioclass.data import Clip, Corpus, Features, Segment
 from audioclass.engine.features import extract_many
-from audioclass.errors import CorpusError, PluginError, UsageError
+from audioclass.errors import AudioFileError, CorpusError, PluginError, UsageError
 from audioclass.extraction.recipe import Recipe
 from audioclass.outputs import refuse_inputs
 from audioclass.parameters import parse_assignments
-from audioclass.recordings import is_recording
+from audioclass.recordings import is_recording, regular
 from audioclass.run import Registry, Run, silent
 from audioclass.taxonomy import Taxonomy
 
@@ -31,6 +31,7 @@ class Dataset:
 
     `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
     `remarks` say what else of the corpus was not used, `lost` are labels whose recordings could not be read.
+    `contents` are digests of the files.
     """
 
     X: np.ndarray
@@ -42,6 +43,7 @@ class Dataset:
     fingerprint: str
     remarks: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    contents: Mapping[Path, bytes] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, n_features: int) -> Dataset:
@@ -194,11 +196,13 @@ class _Gathered:
         self._segments: list[Segment] = []
         self._identities: list[str] = []
         self._read: set[Path] = set()
+        self._contents: dict[Path, bytes] = {}
         self._n_unused = 0
 
     def add(self, file: Path, members: Sequence[int], features: Features, content: str) -> None:
         """The windows of a recording, each given to one of the recording's clips or left out."""
         self._read.add(file)
+        self._contents[file] = content_digest(file)
         owners = owners_of(features.segments, [self.clips[i] for i in members])
         used = np.flatnonzero(owners >= 0)
         if not len(used):
@@ -220,7 +224,7 @@ class _Gathered:
         which, segments = np.array(self._which), tuple(self._segments)
         remarks, lost = tuple(self._remarks(labels)), tuple(self._lost(labels))
         X = np.concatenate(self._rows)
-        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost)
+        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost, self._contents)
 
     def _lost(self, labels: Sequence[str]) -> list[str]:
         unread = {file for file, _ in self.failures} - self._read
@@ -231,6 +235,29 @@ class _Gathered:
             yield f"label {label!r} has no recording that could be used"
         if self._n_unused:
             yield f"{self._n_unused} labelled segments have no window of their own: too short, or covered by others"
+        yield from self._repeated()
+
+    def _repeated(self) -> Iterator[str]:
+        """A remark where a recording stands twice in the corpus, under two names and in two groups."""
+        groups: dict[bytes, dict[str, Path]] = {}
+        for clip in (self.clips[i] for i in self._which):
+            groups.setdefault(self._contents[clip.file], {}).setdefault(clip.group or str(clip.file), clip.file)
+        repeated = [list(files.values()) for content, files in groups.items() if content and len(files) > 1]
+        if repeated:
+            first, second, *_ = repeated[0]
+            yield (
+                f"{len(repeated)} recordings stand twice in the corpus, in two groups ({first} is {second}):"
+                " what is held out of training is in it"
+            )
+
+
+def content_digest(file: Path) -> bytes:
+    """What a recording is known by, whatever its name; empty where its content cannot be read again, as a pipe's."""
+    try:
+        with regular(file).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").digest()[:16]
+    except (OSError, AudioFileError):
+        return b""
 
 
 def owners_of(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:

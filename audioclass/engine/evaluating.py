@@ -15,6 +15,7 @@ from audioclass.classifier.clips import combine_windows
 from audioclass.classifier.model import Model
 from audioclass.classifier.tree import learnt_tree
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.remembering import count_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.training import check_labels, config_from, recipe_of, train_on
 from audioclass.errors import CorpusError, UsageError, did_you_mean
@@ -117,10 +118,17 @@ def _tree_text(model: Model) -> str:
     return tree.to_toml() if tree else ""
 
 
-def was_trained_on(model: Model, dataset: Dataset) -> bool:
-    """Whether these very recordings and labels trained the model: its figures on them mean nothing then."""
+def trained_already(model: Model, dataset: Dataset) -> str:
+    """What the model's training tells of its figures on a corpus: nothing, unless it was trained on some of it."""
     corpora = [model.about.get("corpus", {}), *(update["corpus"] for update in model.about.get("updates", []))]
-    return dataset.fingerprint in {corpus.get("fingerprint") for corpus in corpora}
+    if dataset.fingerprint in {corpus.get("fingerprint") for corpus in corpora}:
+        return "was trained on this very corpus: these figures say nothing about new recordings"
+    is_known = trained_on(model, dataset)
+    if not is_known.any():
+        return ""
+    total = count_recordings(dataset, np.ones(len(is_known), dtype=bool))
+    n = count_recordings(dataset, is_known)
+    return f"was trained on {n} of these {total} recordings: figures of them say nothing about new ones"
 
 
 def cross_validate(

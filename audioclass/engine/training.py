@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
-from audioclass.classifier.model import Model
+from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.provenance import describe
+from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.tree_editing import as_given
 from audioclass.errors import AudioclassError, CorpusError, UsageError
@@ -29,7 +30,7 @@ from audioclass.threads import one_thread
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
-from audioclass.training.memory import memory_of
+from audioclass.training.memory import memory_of, support_rows
 from audioclass.training.random_split import random_split_posteriors
 from audioclass.training.train import train_classifier
 from audioclass.trees.text import WrittenTree
@@ -153,8 +154,15 @@ def train_on(
             memory_of(training, examples),
             inverse_temperature,
             transitions_of(dataset, recipe),
+            recordings_of(dataset, training),
         )
     return Trained(model, training, dataset, grouped, random_split)
+
+
+def recordings_of(dataset: Dataset, training: Training) -> TrainedRecordings:
+    """The recordings that were trained on, and which one each row of the bank is of."""
+    rows = support_rows(training)
+    return remember(dataset).of_rows(np.empty(0, dtype=int) if rows is None else rows)
 
 
 def transitions_of(dataset: Dataset, recipe: Recipe) -> np.ndarray | None:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from audioclass.classifier.bank import Bank
-from audioclass.classifier.model import Memory, Model
+from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.contracts import DirectStrategy, Kernel, PlansRounds, Strategy
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
+from audioclass.engine.remembering import Joined, join
 from audioclass.engine.runs import make_run
 from audioclass.engine.training import N_RESAMPLES, Trained, check_read, evaluate_posteriors, transitions_of
 from audioclass.engine.tree_editing import (
@@ -38,7 +39,7 @@ from audioclass.training.assemble import Training, assemble
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.examples import Examples
-from audioclass.training.memory import memory_of
+from audioclass.training.memory import memory_of, support_rows
 from audioclass.training.train import plan_of
 from audioclass.trees.text import WrittenTree
 
@@ -58,9 +59,10 @@ def update(
 
     Features are preprocessed as the model does it, and the configuration is the model's own. Dichotomies that neither
     the added labels nor the tree touch keep their machines to the bit; the others are trained on the rows that the
-    model remembers and the added ones. A `taxonomy` is needed only where a new label belongs to a group; else the
-    corpus's own tree says where it stands. A `tree` is the model's own after it was edited: touched machines have the
-    kernel and C that it states, and its groups are neither learnt nor merged.
+    model remembers and the added ones. A recording that the model was trained on counts once, and a group of the same
+    name is the same group: what is held out is held out of both. A `taxonomy` is needed only where a new label belongs
+    to a group; else the corpus's own tree says where it stands. A `tree` is the model's own after it was edited:
+    touched machines have the kernel and C that it states, and its groups are neither learnt nor merged.
     """
     run = run or make_run()
     old = load_model(model, registry=run.registry)
@@ -87,7 +89,9 @@ def update(
     grown = taxonomy or _grown_tree(old, labels, paths)
     grown.check_labels(labels)
     is_same = taxonomy is None and labels == old.labels
-    work = _Update(old, bank, old.memory, config, dataset, labels, grown, tree, changes, is_same=is_same)
+    joined = join(old, bank, old.memory, dataset)
+    dataset = replace(dataset, remarks=(*dataset.remarks, *joined.remarks))
+    work = _Update(old, bank, old.memory, config, dataset, joined, labels, grown, tree, changes, is_same=is_same)
     return work.trained(name or old.name, run)
 
 
@@ -123,6 +127,7 @@ def _grown_tree(old: Model, labels: Sequence[str], paths: Sequence[Sequence[str]
 class _Update:
     """What is added to a model; `labels` are those of both, `is_same` where neither they nor the taxonomy change.
 
+    `joined` says which of the model's rows stay, and the groups of these and of the added ones.
     `edited` is a tree that the model shall have, with its `changes`.
     """
 
@@ -131,6 +136,7 @@ class _Update:
     memory: Memory
     config: TrainingConfig
     dataset: Dataset
+    joined: Joined
     labels: tuple[str, ...]
     taxonomy: Taxonomy
     edited: WrittenTree | None
@@ -162,6 +168,7 @@ class _Update:
             memory_of(training, examples),
             self.old.inverse_temperature,
             self._transitions(),
+            self._recordings(training),
         )
         return Trained(model, training, added, grouped, None)
 
@@ -190,15 +197,17 @@ class _Update:
         )
 
     def _examples(self) -> tuple[Examples, int]:
-        """The remembered rows, then the added ones; groups of the two never meet."""
-        memory = self.memory
-        X = np.concatenate([self.bank.X.astype(np.float64), self.old.preprocessing.apply(self.dataset.X)])
+        """The remembered rows that stay, then the added ones."""
+        memory, stays = self.memory, self.joined.stays
+        X = np.concatenate([self.bank.X[stays].astype(np.float64), self.old.preprocessing.apply(self.dataset.X)])
         place = np.array([self.labels.index(label) for label in self.old.labels])
-        y = np.concatenate([place[memory.y], self.dataset.y_among(self.labels)])
-        added = np.unique(self.dataset.groups, return_inverse=True)[1]
-        groups = np.concatenate([memory.groups, added + memory.groups.max(initial=-1) + 1])
-        weights = np.concatenate([memory.weights, self.dataset.weights])
-        return Examples.of(X, y, weights, groups), len(self.bank.X)
+        y = np.concatenate([place[memory.y[stays]], self.dataset.y_among(self.labels)])
+        weights = np.concatenate([memory.weights[stays], self.dataset.weights])
+        return Examples.of(X, y, weights, self.joined.groups), int(stays.sum())
+
+    def _recordings(self, training: Training) -> TrainedRecordings:
+        rows = support_rows(training)
+        return self.joined.recordings.of_rows(np.empty(0, dtype=int) if rows is None else rows)
 
     def _plan(self, examples: Examples, run: Run) -> Plan:
         """That of the edited tree; the model's own while labels and taxonomy are the same, else a new one."""
@@ -216,7 +225,7 @@ class _Update:
         results = {
             each: self._unchanged(each, place, examples, n_old)
             for each, place in place_of.items()
-            if place is not None and not self._is_touched(each, added)
+            if place is not None and not self._is_touched(each, added) and not self._is_replaced(place)
         }
         touched = [each for each in plan.dichotomies if each not in results]
         choices = [self._choice(each, place_of[each], run) for each in touched]
@@ -238,6 +247,11 @@ class _Update:
             return True
         return bool(np.isin(added, [*dichotomy.positive, *dichotomy.negative]).any())
 
+    def _is_replaced(self, place: int) -> bool:
+        """Whether a machine stands on remembered rows of which newer windows took the place."""
+        machine = _machine(self.bank, place)
+        return bool(machine.coefficients[~self.joined.stays[machine.support]].any())
+
     def _choice(self, dichotomy: Dichotomy, place: int | None, run: Run) -> tuple[Kernel, float]:
         """The kernel and C that the edited tree states, or those of the model's machine; a new one has the first's."""
         stated = self.edited.machines.get(dichotomy) if self.edited is not None else None
@@ -254,14 +268,17 @@ class _Update:
         kernel, C = self._choice_at(place)
         classifier = self.old.classifier
         new = classifier.scores(examples.statistics.X[n_old:].astype(np.float32))[:, place]
-        held_out = np.concatenate([self.memory.held_out[:, place], new]).astype(np.float64)
-        return TrainedDichotomy(
-            dichotomy, kernel, C, _machine(self.bank, place), classifier.calibrations[place], held_out
-        )
+        stays = self.joined.stays
+        held_out = np.concatenate([self.memory.held_out[stays, place], new]).astype(np.float64)
+        machine = _machine(self.bank, place)
+        is_there, position = stays[machine.support], np.cumsum(stays) - 1
+        machine = Machine(position[machine.support[is_there]], machine.coefficients[is_there], machine.intercept)
+        return TrainedDichotomy(dichotomy, kernel, C, machine, classifier.calibrations[place], held_out)
 
     def _transitions(self) -> np.ndarray | None:
         """What the model counted of how labels follow one another, and what the added recordings show."""
-        added = transitions_of(self.dataset.among(self.labels), self.old.recipe)
+        new = self.dataset.take(np.flatnonzero(~self.joined.is_known))  # the others were counted before
+        added = transitions_of(new.among(self.labels), self.old.recipe)
         if self.old.transitions is None:
             return added
         counts = np.zeros((len(self.labels), len(self.labels)), dtype=np.int64)

@@ -13,9 +13,16 @@ from audioclass.training.examples import Examples
 
 def memory_of(training: Training, examples: Examples) -> Memory | None:
     """The rows of the bank; None where machines have no rows to remember, as those over features."""
+    rows = support_rows(training)
+    if rows is None:
+        return None
+    held_out = np.stack([result.held_out[rows] for result in training.trained], axis=1).astype(np.float32)
+    return Memory(examples.y[rows], examples.groups[rows], examples.weights[rows], held_out)
+
+
+def support_rows(training: Training) -> np.ndarray | None:
+    """Which of the examples stand in the bank; None where there is no bank that is remembered."""
     if not training.trained or not isinstance(training.classifier.machines, Bank):
         return None
     machines = [result.machine for result in training.trained if isinstance(result.machine, Machine)]
-    rows = np.unique(np.concatenate([machine.support for machine in machines])).astype(int)
-    held_out = np.stack([result.held_out[rows] for result in training.trained], axis=1).astype(np.float32)
-    return Memory(examples.y[rows], examples.groups[rows], examples.weights[rows], held_out)
+    return np.unique(np.concatenate([machine.support for machine in machines])).astype(int)

@@ -10,7 +10,7 @@ from trained import write_corpus
 
 from audioclass.data import Clip, Corpus, Segment
 from audioclass.engine.datasets import Dataset, gather
-from audioclass.engine.evaluating import FoldedCorpus, cross_validate, evaluate_model, folds_of, was_trained_on
+from audioclass.engine.evaluating import FoldedCorpus, cross_validate, evaluate_model, folds_of, trained_already
 from audioclass.errors import CorpusError, UsageError
 
 
@@ -141,7 +141,7 @@ def test_a_model_is_evaluated_on_a_corpus(trained, small, tmp_path):
     judged = evaluate_model(trained.model, tmp_path / "test", run=run(small / "cache"))
     assert judged.evaluation(20).main.n_examples == 6
     assert judged.folds is None
-    assert not was_trained_on(trained.model, judged.dataset)
+    assert not trained_already(trained.model, judged.dataset)
     assert judged.predictions().labels == trained.model.labels
 
 
@@ -154,7 +154,7 @@ def test_labels_that_the_corpus_lacks_are_no_matter(trained, small, tmp_path):
 
 def test_a_corpus_that_trained_the_model_is_known(trained, small):
     judged = evaluate_model(trained.model, small / "corpus", run=run(small / "cache"))
-    assert was_trained_on(trained.model, judged.dataset)
+    assert trained_already(trained.model, judged.dataset)
 
 
 def test_a_label_that_the_model_does_not_know_is_one_line(trained, tmp_path):

@@ -76,8 +76,8 @@ def _evaluate(
     model = load_model(str(paths[0]))
     run = corpus_run(gathering, progress, outputs=[report])
     evaluated = evaluating.evaluate_model(model, paths[1], reader=gathering.reader, run=run)
-    if evaluating.was_trained_on(model, evaluated.dataset):
-        screen.warn(f"{paths[0]} was trained on this very corpus: these figures say nothing about new recordings")
+    if warning := evaluating.trained_already(model, evaluated.dataset):
+        screen.warn(f"{paths[0]} {warning}")
     return evaluated
 
 
