@@ -38,7 +38,8 @@ def train(
         Path | None,
         typer.Option(
             "--update",
-            help="Add the corpus to this model; only what it touches is trained again.",
+            help="Add the corpus to this model; only what it touches is trained again. Recordings and groups that the"
+            " model knows stay one.",
             show_default=False,
         ),
     ] = None,

@@ -192,7 +192,7 @@ def _remarks(
     if same:
         shown = ", ".join(same[:3]) + (", …" if len(same) > 3 else "")
         yield f"{len(same)} groups have the name of a group in the model ({shown}): each is held out as one"
-    if old.recordings is None and len(dataset.X):
+    if old.recordings is None and not is_known.all():
         yield (
             "the model was written before models kept the names of groups: a speaker or recording of both corpora may"
             " stand on both sides of a fold, and make the figures too good; train again on both corpora to be sure"

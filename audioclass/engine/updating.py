@@ -36,7 +36,7 @@ from audioclass.strategies.dendrogram import HybridDendrogram
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
 from audioclass.training.assemble import Training, assemble
-from audioclass.training.config import TrainingConfig
+from audioclass.training.config import OPTIONS, TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.examples import Examples
 from audioclass.training.memory import memory_of, support_rows
@@ -108,12 +108,16 @@ def _given_strategy(strategy: Strategy | DirectStrategy, tree: WrittenTree, taxo
 
 
 def config_of(model: Model, run: Run) -> tuple[TrainingConfig, Run]:
-    """The configuration that a model was trained with, and the run with its seed."""
+    """The configuration that a model was trained with, and the run with its seed.
+
+    Options that were taken out of the package since then said how kernels were chosen, and these are chosen already.
+    """
+    known = {name for option in OPTIONS for name in option.names}
     choices = dict(model.about.get("choices", {}))
-    seed = choices.pop("seed", 0)
-    run = replace(run, seed=int(seed))
-    sources = dict.fromkeys(choices, model.name)
-    return TrainingConfig.of({**choices, "recipe": model.recipe}, run, sources=sources), run
+    run = replace(run, seed=int(choices.get("seed", 0)))
+    stated = {name: value for name, value in choices.items() if name in known}
+    sources = dict.fromkeys(stated, model.name)
+    return TrainingConfig.of({**stated, "recipe": model.recipe}, run, sources=sources), run
 
 
 def _grown_tree(old: Model, labels: Sequence[str], paths: Sequence[Sequence[str]]) -> Taxonomy:

@@ -12,6 +12,7 @@ from trained import write_corpus
 from audioclass.classifier.saving import SCHEMA
 from audioclass.engine.evaluating import evaluate_model
 from audioclass.engine.models import load_model
+from audioclass.engine.updating import update
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 ROUNDING = 1e-4  # of posteriors from features that are at hand: other libraries add up in another order
@@ -61,3 +62,17 @@ def test_what_it_says_of_itself_is_read(model):
     assert model.about["report"]["grouped"]["recording"]["accuracy"] == 1
     assert model.memory is not None
     assert model.inverse_temperature > 0
+
+
+def test_it_can_be_added_to(name, model, tmp_path):
+    more = write_corpus(tmp_path / "more", 2, first=20)
+    grown = update(GOLDEN / f"{name}.audioclass", more, run=run(tmp_path / "cache")).model
+    assert grown.labels == model.labels
+    assert grown.recordings is not None
+    assert len(grown.memory.y) > len(model.memory.y)
+
+
+def test_it_knows_what_it_was_trained_on(name, model, tmp_path):
+    again = update(GOLDEN / f"{name}.audioclass", write_corpus(tmp_path / "same"), run=run(tmp_path / "cache"))
+    assert "18 of 18 recordings are in the model already" in " ".join(again.warnings)
+    assert len(again.model.memory.y) == len(model.memory.y)

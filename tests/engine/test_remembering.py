@@ -146,12 +146,19 @@ def test_a_model_without_names_is_added_to_with_care(speakers, tmp_path):
     folder, trained = speakers
     save_model(replace(load_model(folder / "m.audioclass"), recordings=None), tmp_path / "old.audioclass")
     again = update(tmp_path / "old.audioclass", folder / "corpus" / "table.csv", run=run(folder / "cache"))
-    assert any("was written before models kept the names of groups" in line for line in again.warnings)
     assert any(" recordings are in the model already" in line for line in again.warnings)
     assert len(np.unique(again.model.memory.groups)) == 4
     assert_close(trained.grouped, again.grouped)
     save_model(again.model, tmp_path / "new.audioclass")
     assert load_model(tmp_path / "new.audioclass").recordings.names[0] == "group 0 of m, whose name is not known"
+
+
+def test_a_model_without_names_says_so(speakers, tmp_path):
+    folder, _ = speakers
+    save_model(replace(load_model(folder / "m.audioclass"), recordings=None), tmp_path / "old.audioclass")
+    grown = update(tmp_path / "old.audioclass", by_speaker(tmp_path / "more", "ae"), run=run(folder / "cache"))
+    assert any("was written before models kept the names of groups" in line for line in grown.warnings)
+    assert not any("in the model already" in line for line in grown.warnings)
 
 
 def test_an_edited_tree_keeps_what_is_remembered(trained, model_file, small):
