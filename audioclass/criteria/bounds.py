@@ -15,7 +15,7 @@ SUPPORTS = 1e-8  # α above this part of the largest
 
 @component
 class SupportVectors:
-    """Share of examples that support the machine: no other can be a leave-one-out error."""
+    """Share of examples that support the machine: where one of them is free, no other can be a leave-one-out error."""
 
     name: ClassVar[str] = "support_vectors"
     judges: ClassVar[frozenset[Loss]] = frozenset({"hinge", "squared_hinge", "hard_margin"})
@@ -29,7 +29,12 @@ class SupportVectors:
 
 @component
 class XiAlpha:
-    """Joachims' bound: share of examples with 2α R_Δ² + ξ ≥ 1, between leave-one-out and `support_vectors`."""
+    """Joachims' bound: share of examples with 2α R_Δ² + ξ ≥ 1, at most `support_vectors`.
+
+    It bounds the leave-one-out errors where the machine has a free support vector, and still has one without the
+    example. With a small C and sides of about the same size it may have none: of 20 examples against 20 all can be lost
+    where the bound is 0.65.
+    """
 
     name: ClassVar[str] = "xi_alpha"
     judges: ClassVar[frozenset[Loss]] = frozenset({"hinge", "hard_margin"})

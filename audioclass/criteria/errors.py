@@ -52,7 +52,7 @@ class ExactLeaveOneOut:
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
     def value(self, problem: SelectionProblem) -> float:
-        """Equal to training n times; only support vectors that could be lost are trained without."""
+        """Equal to training n times; only support vectors are, each from the machine with all."""
         return float(problem.lost.mean())
 
 

@@ -1,9 +1,9 @@
-"""Exact leave-one-out errors of a support vector machine, training again as seldom and as little as can be (11.2).
+"""Exact leave-one-out scores of a support vector machine: every support vector is trained without, warm (11.2).
 
-Where some vector is free: an example that supports nothing is scored as before without it; one on the wrong side stays
-there; one with 2α R_Δ² + ξ < 1 stays on the right side. For the others the optimum without them is sought from the
-one with them: what an example carried goes to the free vectors as the span combines them, which is the optimum where
-none leaves its box, and what they cannot take to those most like it; then pairs are moved until all is settled.
+An example that supports nothing leaves the optimum as it is, and the bias too where some vector is free; without one
+the bias is the middle of an interval that any example may bound. For a support vector the optimum without it is sought
+from the one with it: what it carried goes to the free vectors as the span combines them, which is the optimum where
+none leaves its box, and what they cannot take to those most like it.
 """
 
 from __future__ import annotations
@@ -12,130 +12,84 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from audioclass.criteria.radius import delta
-from audioclass.criteria.spans import FREE, bordered_inverse
+from audioclass.criteria.dual import Dual, Optimum
+from audioclass.criteria.spans import bordered_inverse
 
 if TYPE_CHECKING:
     from audioclass.criteria.problem import SelectionProblem
 
-SOLVED = 2e-3  # twice the tolerance that machines are trained to
-STAGES = (1e-2, 1e-3, 1e-4, 1e-6)  # violations of optimality to settle to, the next where the score is near 0
-CLEAR = 20  # times the violation: a score this far from 0 keeps its side
-MOST_MOVES = 100_000
-FLAT = 1e-12  # the least curvature along a pair
-
 
 def leave_one_out_errors(problem: SelectionProblem) -> np.ndarray:
-    """(n,) whether the machine without each example puts it on the wrong side; K must be positive semi-definite."""
-    dual = _Dual(problem)
-    if not has_free(problem):  # the bias is the middle of an interval that any example may bound
-        return np.array([_is_lost(dual, p) for p in range(len(problem.y))])
-    lost = problem.y * problem.scores < 0
-    reach = 2 * problem.alpha * delta(problem.K) + problem.slacks
-    for p in np.flatnonzero(~lost & (problem.alpha > 0) & (reach >= 1 - SOLVED)):
-        lost[p] = _is_lost(dual, int(p))
-    return np.asarray(lost)
+    """(n,) whether the machine without each example puts it on the wrong side; K must be positive semi-definite.
+
+    Each keeps the C and the weight that it has among all.
+    """
+    return np.asarray(problem.y * leave_one_out_scores(problem.dual, problem.y * problem.alpha) < 0)
 
 
-def has_free(problem: SelectionProblem) -> bool:
-    """Whether a support vector lies strictly inside its box."""
-    bound = problem.C * problem.task_weights
-    return bool(((problem.alpha > FREE * bound) & (problem.alpha < (1 - FREE) * bound)).any())
+def leave_one_out_scores(dual: Dual, beta: np.ndarray) -> np.ndarray:
+    """(n,): f(x_p) by the machine without each example p; `beta` are about those of the machine with all of them.
+
+    Where all others are of one side, the machine says that side: ∓1.
+    """
+    left_out = _LeftOut(dual, dual.optimum(_feasible(dual, beta)))
+    return np.array([left_out.score(p) for p in range(len(dual.y))])
 
 
-def _is_lost(dual: _Dual, p: int) -> bool:
-    """Whether the machine without example p errs on it; what is left of a single side always does."""
-    rest = np.delete(dual.y, p)
-    return bool((rest == rest[0]).all() or dual.y[p] * dual.score_without(p) < 0)
+class _LeftOut:
+    """Machines without one example, from the one with all."""
 
+    def __init__(self, dual: Dual, whole: Optimum) -> None:
+        self.dual, self.whole = dual, whole
+        self._inverse = bordered_inverse(dual.A[np.ix_(whole.free, whole.free)]) if len(whole.free) else None
 
-class _Dual:
-    """Signed multipliers β = y α within [low, high], Σβ = 0, and e = y − Kβ, which the bias equals at free ones."""
+    def score(self, p: int) -> float:
+        """f(x_p) of the machine without p."""
+        y, counts = self.dual.y, self.dual.high > self.dual.low
+        if not (counts & (y == y[p]) & (np.arange(len(y)) != p)).any():
+            return float(-y[p])
+        left = self._optimum(p)
+        return float(y[p] - left.e[p] + left.b)
 
-    def __init__(self, problem: SelectionProblem) -> None:
-        self.K, self.y = np.asarray(problem.K, np.float64), problem.y
-        box = problem.C * problem.task_weights
-        self.low, self.high = np.where(self.y > 0, 0.0, -box), np.where(self.y > 0, box, 0.0)
-        self.beta = np.clip(problem.alpha * self.y, self.low, self.high)
-        self.e = self.y - self.K @ self.beta
-        span = self.high - self.low
-        is_free = (self.beta > self.low + FREE * span) & (self.beta < self.high - FREE * span)
-        self.free = np.flatnonzero(is_free)
-        self._inverse = bordered_inverse(self.K[np.ix_(self.free, self.free)]) if is_free.any() else None
+    def _optimum(self, p: int) -> Optimum:
+        whole = self.whole
+        if whole.beta[p] == 0 and len(whole.free):
+            return whole
+        dual = self.dual.without(p)
+        if whole.beta[p] == 0:
+            return dual.at(whole.beta, whole.e)
+        beta, carried = whole.beta.copy(), whole.beta[p]
+        beta[p] = 0.0
+        given = np.clip(carried * self._combination(p), dual.low - beta, dual.high - beta)
+        given += _handed_over(carried - given.sum(), dual, beta + given, np.argsort(-dual.A[p], kind="stable"))
+        takers = np.flatnonzero(given)
+        return dual.optimum(beta + given, whole.e + carried * dual.A[p] - given[takers] @ dual.A[takers])
 
-    def combination(self, p: int) -> np.ndarray:
+    def _combination(self, p: int) -> np.ndarray:
         """(n,) of sum 1: how the other free vectors combine to come nearest to x_p; all 0 where there is none."""
-        shares = np.zeros(len(self.y))
-        if self._inverse is None or self.free.tolist() == [p]:
+        shares, free = np.zeros(len(self.dual.y)), self.whole.free
+        if self._inverse is None or free.tolist() == [p]:
             return shares
-        [inside] = np.nonzero(self.free == p)
+        [inside] = np.nonzero(free == p)
         if len(inside):
             column = self._inverse[:-1, inside[0]]
-            shares[self.free] = -column / column[inside[0]]
+            shares[free] = -column / column[inside[0]]
             shares[p] = 0.0
         else:
-            shares[self.free] = (self._inverse @ np.append(self.K[self.free, p], 1.0))[:-1]
+            shares[free] = (self._inverse @ np.append(self.dual.A[free, p], 1.0))[:-1]
         return shares
 
-    def score_without(self, p: int) -> float:
-        """f(x_p) of the machine trained without p; its sign is right, its size as exact as that needs."""
-        solver = _Solver(self, p)
-        for tolerance in STAGES:
-            solver.settle(tolerance)
-            score = float(self.y[p] - solver.e[p] + solver.bias())
-            if abs(score) > CLEAR * tolerance:
-                break
-        return score
+
+def _handed_over(carried: float, dual: Dual, beta: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """What each takes of it within its bounds, those that come `first` before the others, so that Σβ stays 0."""
+    room = np.maximum(dual.high - beta if carried > 0 else beta - dual.low, 0)
+    taken = np.minimum(np.cumsum(room[first]), abs(carried))
+    given = np.zeros(len(room))
+    given[first] = np.sign(carried) * np.diff(taken, prepend=0.0)
+    return given
 
 
-class _Solver:
-    """The dual without one example: pairs (i, j) move by t and −t along the steepest gain."""
-
-    def __init__(self, dual: _Dual, p: int) -> None:
-        self.K, self.beta = dual.K, dual.beta.copy()
-        self.low, self.high = dual.low.copy(), dual.high.copy()
-        carried, self.beta[p] = self.beta[p], 0.0
-        self.low[p] = self.high[p] = 0.0
-        given = np.clip(carried * dual.combination(p), self.low - self.beta, self.high - self.beta)
-        self.beta += given
-        rest = self._hand_over(carried - given.sum(), p)
-        self.beta += rest
-        self.e = dual.e + carried * dual.K[p] - (given + rest) @ dual.K
-        self.norms = self.K.diagonal()
-
-    def _hand_over(self, carried: float, p: int) -> np.ndarray:
-        """What each of the others takes of it, those most like p first, so that Σβ stays 0."""
-        room = self.high - self.beta if carried > 0 else self.beta - self.low
-        order = np.argsort(-self.K[p], kind="stable")
-        taken = np.minimum(np.cumsum(room[order]), abs(carried))
-        given = np.zeros(len(room))
-        given[order] = np.sign(carried) * np.diff(taken, prepend=0.0)
-        return given
-
-    def settle(self, tolerance: float) -> None:
-        """Move pairs until no violation exceeds the tolerance (second-order working sets, as LIBSVM's)."""
-        for _ in range(MOST_MOVES):
-            rising = np.where(self.beta < self.high, self.e, -np.inf)
-            falling = np.where(self.beta > self.low, self.e, np.inf)
-            i = int(rising.argmax())
-            gap = rising[i] - falling
-            if not gap.max() > tolerance:
-                return
-            curvature = np.maximum(self.norms[i] + self.norms - 2 * self.K[i], FLAT)
-            j = int(np.where(gap > 0, gap * gap / curvature, -np.inf).argmax())
-            self._move(i, j, gap[j] / curvature[j])
-
-    def _move(self, i: int, j: int, t: float) -> None:
-        t = min(t, self.high[i] - self.beta[i], self.beta[j] - self.low[j])
-        self.beta[i] = min(self.beta[i] + t, self.high[i])
-        self.beta[j] = max(self.beta[j] - t, self.low[j])
-        self.e -= t * (self.K[i] - self.K[j])
-
-    def bias(self) -> float:
-        """The mean of e at free vectors, else the middle of what the others leave open (specification 3.1)."""
-        span = self.high - self.low
-        is_free = (self.beta > self.low + FREE * span) & (self.beta < self.high - FREE * span)
-        if is_free.any():
-            return float(self.e[is_free].mean())
-        at_least = self.e[self.beta < self.high].max()
-        return float((at_least + self.e[self.beta > self.low].min()) / 2)
+def _feasible(dual: Dual, beta: np.ndarray) -> np.ndarray:
+    """β within their bounds and of sum 0, from where a tolerance took them."""
+    beta = np.clip(beta, dual.low, dual.high)
+    return np.asarray(beta + _handed_over(-float(beta.sum()), dual, beta, np.argsort(-np.abs(beta), kind="stable")))

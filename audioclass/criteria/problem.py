@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from audioclass.contracts import DirectStrategy, Loss, StatesLoss, Trainer
+from audioclass.criteria.dual import Dual
 from audioclass.criteria.least_squares import CentredInverse, HeldOut
 from audioclass.criteria.radius import Ball, smallest_ball
 from audioclass.numerics import balanced_labels, balanced_sides
@@ -127,6 +128,14 @@ class SelectionProblem:
         alpha = np.zeros(len(self.y))
         alpha[self.machine.support] = self.machine.coefficients * self.y[self.machine.support]
         return alpha
+
+    @cached_property
+    def dual(self) -> Dual:
+        """The dual of a machine of its loss, on all examples."""
+        if self.loss is None:
+            name = "no trainer" if self.learner is None else self.learner.name
+            raise ValueError(f"the criterion needs a support vector machine, the problem was given {name}")
+        return Dual.of(self.K, self.y, self.C, self.task_weights, self.loss)
 
     @property
     def slacks(self) -> np.ndarray:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import cho_solve
+
+from audioclass.criteria.affine import differences, factor_or_none
 
 GAP = 1e-11  # of the largest squared distance to the mean: how far outside the sphere an example may lie
 DEPENDENT = GAP / 2  # of the same: an example this near to an affine combination of others is one
@@ -85,7 +87,7 @@ class _Walk:
     def _along_nothing(self) -> np.ndarray:
         """How to move β, of dependent examples, without moving the centre: to those that are farther from it."""
         S = self.support
-        u = np.linalg.eigh(_differences(self.A[np.ix_(S, S)]))[1][:, 0]
+        u = np.linalg.eigh(differences(self.A[np.ix_(S, S)]))[1][:, 0]
         direction = np.append(-u.sum(), u)
         distances = self.norms[S] - 2 * (self.A[S] @ self.beta)
         return direction if direction @ distances >= 0 else -direction
@@ -115,20 +117,12 @@ def _equidistant(A: np.ndarray, nearest: float) -> np.ndarray | None:
     """
     if len(A) == 1:
         return np.ones(1)
-    G = _differences(A)
-    try:
-        L = cholesky(G, lower=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    if (L.diagonal() ** 2).min() <= nearest:
+    G = differences(A)
+    L = factor_or_none(G, nearest)
+    if L is None:
         return None
     others = cho_solve((L, True), G.diagonal() / 2, check_finite=False)
     return np.append(1 - others.sum(), others)
-
-
-def _differences(A: np.ndarray) -> np.ndarray:
-    """(x_i − x_0)'(x_j − x_0) of all but the first."""
-    return np.asarray(A[1:, 1:] - A[1:, :1] - A[:1, 1:] + A[0, 0])
 
 
 def _centred(K: np.ndarray) -> np.ndarray:

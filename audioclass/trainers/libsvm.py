@@ -13,6 +13,7 @@ import numpy as np
 
 STEPS = (10**6, 10**7)  # at least and at most
 WORK = 10**10  # steps times examples: some ten seconds
+AT_BOUND = 1e-12  # of the box: coefficients this near to 0 or to their bound are there but for rounding
 CACHE = 500  # megabytes of kernel rows
 
 

@@ -14,7 +14,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of
-from audioclass.trainers.libsvm import bias, dual_solution
+from audioclass.trainers.libsvm import AT_BOUND, bias, dual_solution
 
 
 @component
@@ -44,8 +44,11 @@ class SVM:
 
 
 def _bias(e: np.ndarray, y: np.ndarray, alpha: np.ndarray, box: np.ndarray) -> float:
-    """b = e_i at free vectors, 0 < α_i < C s_i; else e_i bounds it from the side that y_i and α_i say (3.1)."""
-    is_low, is_high = alpha <= 0, alpha >= box * (1 - 1e-12)
+    """b = e_i at free vectors, 0 < α_i < C s_i; else e_i bounds it from the side that y_i and α_i say (3.1).
+
+    Sums of steps end beside a bound by rounding: such a vector is at it, and cannot set the bias.
+    """
+    is_low, is_high = alpha <= AT_BOUND * box, alpha >= (1 - AT_BOUND) * box
     at_least = np.where(y > 0, is_low, is_high)
     at_most = np.where(y > 0, is_high, is_low)
     return bias(e[~is_low & ~is_high], e[at_least], e[at_most])

@@ -14,7 +14,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.problems import Machine, Task
 from audioclass.trainers.examples import counted, gram_of
-from audioclass.trainers.libsvm import bias, dual_solution
+from audioclass.trainers.libsvm import AT_BOUND, bias, dual_solution
 
 
 @component
@@ -62,8 +62,8 @@ def fit_epsilon_svr(
 
 def _bias(e: np.ndarray, delta: np.ndarray, box: np.ndarray, epsilon: float) -> float:
     """b = e_i ∓ ε at free vectors, 0 < ±δ_i < C s_i; else e_i ± ε bound it: |e_i − b| ≤ ε inside, ≥ ε at the box."""
-    is_full = np.abs(delta) >= box * (1 - 1e-12)
-    inside, over, under = delta == 0, delta > 0, delta < 0
+    is_full, inside = np.abs(delta) >= (1 - AT_BOUND) * box, np.abs(delta) <= AT_BOUND * box
+    over, under = ~inside & (delta > 0), ~inside & (delta < 0)
     equal = np.concatenate([e[over & ~is_full] - epsilon, e[under & ~is_full] + epsilon])
     at_least = np.concatenate([e[inside] - epsilon, e[under & is_full] + epsilon])
     at_most = np.concatenate([e[inside] + epsilon, e[over & is_full] - epsilon])

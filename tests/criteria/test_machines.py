@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from audioclass.criteria.bounds import SupportVectors, XiAlpha
 from audioclass.criteria.errors import ExactLeaveOneOut, KFoldError, ValidationError
 from audioclass.criteria.problem import SelectionProblem
+from audioclass.criteria.radius import delta
 from audioclass.criteria.radius_margin import RadiusMargin
 from audioclass.criteria.span import SmoothedSpan, Span
 from audioclass.kernels.gaussian import Gaussian
@@ -31,13 +32,28 @@ def problem(n=30, seed=0, sigma=1.0, C=1.0, noise=0.8, learner=EXACT):
     return SelectionProblem(K, y, C, gradients=gradients, folds=np.arange(n) % 5, learner=learner)
 
 
+def has_free(judged, rows):
+    """Whether the machine of some of the examples has a free vector."""
+    part = judged.restricted(rows)
+    return len(part.dual.optimum(np.zeros(len(rows))).free) > 0
+
+
 @settings(max_examples=15)
 @given(st.integers(0, 10**6), st.floats(0.3, 3), st.sampled_from([0.3, 1.0, 10.0]))
 def test_leave_one_out_is_below_xi_alpha_below_the_number_of_support_vectors(seed, sigma, C):
     judged = problem(20, seed, sigma, C)
-    order = [criterion.value(judged) for criterion in (ExactLeaveOneOut(), XiAlpha(), SupportVectors())]
-    assert order == sorted(order)
+    assume(min((judged.y > 0).sum(), (judged.y < 0).sum()) > 1)
+    assert XiAlpha().value(judged) <= SupportVectors().value(judged)
     assert XiAlpha(radius="ball").value(judged) >= XiAlpha().value(judged)
+    everyone = np.arange(20)
+    still_free = np.array([has_free(judged, np.delete(everyone, p)) for p in everyone]) & has_free(judged, everyone)
+    assert (2 * judged.alpha * delta(judged.K) + judged.slacks >= 1 - 1e-6)[judged.lost & still_free].all()
+
+
+def test_xi_alpha_is_no_bound_where_no_vector_is_left_free():
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([1, -1], 20)
+    judged = SelectionProblem(gram(Gaussian(1.0), X), y, 0.1, learner=EXACT)
+    assert ExactLeaveOneOut().value(judged) == 1 > XiAlpha().value(judged)
 
 
 def test_ball_radius_alone_would_miss_an_error():

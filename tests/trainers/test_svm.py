@@ -148,3 +148,11 @@ def test_running_out_of_steps_warns(monkeypatch):
 def test_tolerance_must_be_positive():
     with pytest.raises(ValueError, match=r"svm: tolerance=0\.0 must be above 0"):
         SVM(tolerance=0)
+
+
+def test_a_vector_beside_its_bound_by_rounding_does_not_set_the_bias(monkeypatch):
+    x, y = np.array([0.0, 1.0, 4.0, 5.0, 10.0]), np.array([-1, -1, 1, 1, 1])
+    beta = 0.01 * np.array([-1.0, -1.0, 1.0, 1.0, 1e-16])
+    monkeypatch.setattr("audioclass.trainers.svm.dual_solution", lambda *arguments, **parameters: beta)
+    machine = SVM().fit(binary_task("gram", x[:, None], y, C=0.01, K=np.outer(x, x)))
+    assert machine.intercept == pytest.approx((0.2 + 0.6) / 2)  # w = 0.08: from 1 − 10w, at α = 0, to 1 − 5w, at C

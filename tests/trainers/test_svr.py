@@ -131,3 +131,11 @@ def test_wrong_regressions_are_refused(changes, message):
 def test_a_tube_as_wide_as_both_sides_is_refused():
     with pytest.raises(ValueError, match=r"svr: epsilon=1\.0 must be at least 0 and below 1"):
         SVR(epsilon=1.0)
+
+
+def test_a_vector_beside_the_tube_by_rounding_does_not_set_the_bias(monkeypatch):
+    x, y = np.array([0.0, 1.0, 4.0, 5.0, 10.0]), np.array([-1.0, -1.0, 1.0, 1.0, 1.0])
+    delta = 0.01 * np.array([-1.0, -1.0, 1.0, 1.0, 1e-16])
+    monkeypatch.setattr("audioclass.trainers.svr.dual_solution", lambda *arguments, **parameters: delta)
+    machine = fit_epsilon_svr(np.outer(x, x), y, 0.01, np.ones(5), 0.1)
+    assert machine.intercept == pytest.approx(0.2)  # w = 0.08: x = 10 is in the tube, so b is within 0.1 of 1 − 10w
