@@ -156,7 +156,9 @@ def test_a_model_without_names_is_added_to_with_care(speakers, tmp_path):
 def test_a_model_without_names_says_so(speakers, tmp_path):
     folder, _ = speakers
     save_model(replace(load_model(folder / "m.audioclass"), recordings=None), tmp_path / "old.audioclass")
-    grown = update(tmp_path / "old.audioclass", by_speaker(tmp_path / "more", "ae"), run=run(folder / "cache"))
+    grown = update(
+        tmp_path / "old.audioclass", by_speaker(tmp_path / "more", "ae", first=10), run=run(folder / "cache")
+    )
     assert any("was written before models kept the names of groups" in line for line in grown.warnings)
     assert not any("in the model already" in line for line in grown.warnings)
 
