@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 MOST_LISTED = 20  # names in one line
 
@@ -61,9 +61,13 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name nobody offers, with the nearest one and all that are known."""
     known = sorted(known)
     suggestion = did_you_mean(name, known) or ";"
-    more = [f"and {len(known) - MOST_LISTED} more"] if len(known) > MOST_LISTED else []
-    listed = ", ".join(known[:MOST_LISTED] + more) or "none"
-    return UsageError(f"unknown {what} {name!r}{suggestion} known: {listed}")
+    return UsageError(f"unknown {what} {name!r}{suggestion} known: {listed(known) or 'none'}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names one after the other, and how many more there are where they are too many for a line."""
+    more = [f"and {len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED else []
+    return ", ".join([*names[:MOST_LISTED], *more])
 
 
 def text_of(error: BaseException) -> str:

@@ -3,12 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from audioclass.errors import ModelError
 from audioclass.problems import Plan
 
 COUNTS = ("recordings", "groups", "left_out")
+
+
+@dataclass(frozen=True)
+class Splits:
+    """What the figures of a training were measured on: the names of its two splits, and what they mean."""
+
+    held_out: str
+    random: str
+    meaning: str
+
+
+BY_GROUP = Splits(
+    "held out by group",
+    "random split, leaks groups",
+    "Groups (recordings, speakers) were held out of training; a random split, which leaks groups, is shown for"
+    " comparison.",
+)
+BY_RECORDING = Splits(
+    "held out by recording",
+    "random split, leaks recordings",
+    "Recordings were held out of training, each by itself: the corpus names no group (a source, a speaker) of several."
+    " A random split of their windows, which leaks recordings, is shown for comparison.",
+)
+NOT_HELD_OUT = Splits(
+    "nothing held out, one group",
+    "random split, leaks the group",
+    "Nothing was held out: all recordings are one group, and the figures are of the recordings that were trained on.",
+)
+
+
+def splits_of(corpus: Mapping[str, Any]) -> Splits:
+    """The splits that a corpus allowed, from the counts that a model states of it."""
+    recordings, groups = corpus.get("recordings"), corpus.get("groups")
+    if groups == 1:
+        return NOT_HELD_OUT
+    return BY_RECORDING if groups is not None and groups == recordings else BY_GROUP
 
 
 def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from audioclass.classifier.about import Splits, splits_of
 from audioclass.classifier.summary import Summary
-
-SPLITS = {"grouped": "held out by group", "random_split": "random split", "naive": "random split"}
 
 
 def card_of(model: Summary, remarks: str = "") -> str:
@@ -22,23 +21,20 @@ def _head(model: Summary) -> str:
 
 
 def _figures(model: Summary) -> str:
-    report = model.about.get("report", {})
-    rows = list(_report_rows(report))
+    splits = splits_of(model.about.get("corpus", {}))
+    rows = list(_report_rows(model.about.get("report", {}), splits))
     if not rows:
         return ""
     head = "| split | accuracy | log-loss | expected calibration error |\n| --- | --- | --- | --- |"
-    meaning = (
-        "Groups (recordings, speakers) were held out of training; a random split, which leaks groups, is shown for"
-        " comparison."
-    )
-    return "\n".join(["## How well", "", meaning, "", head, *rows])
+    return "\n".join(["## How well", "", splits.meaning, "", head, *rows])
 
 
-def _report_rows(report: Mapping[str, Any]) -> Iterator[str]:
+def _report_rows(report: Mapping[str, Any], splits: Splits) -> Iterator[str]:
+    names = {"grouped": splits.held_out, "random_split": "random split", "naive": "random split"}
     for split, views in report.items():
         for unit, values in (views or {}).items():
             cells = " | ".join(f"{values[name]:.3f}" for name in ("accuracy", "log_loss", "calibration_error"))
-            yield f"| {SPLITS.get(split, split)}, per {unit} | {cells} |"
+            yield f"| {names.get(split, split)}, per {unit} | {cells} |"
 
 
 def _data(model: Summary) -> str:

@@ -12,7 +12,10 @@ from audioclass.cli.options import ComparisonOptions, CorpusOptions, EvaluationO
 
 Folds = Annotated[
     str,
-    typer.Option("--folds", help="`auto`: those of the corpus, else five; `groups`: leave one group out; or a number."),
+    typer.Option(
+        "--folds",
+        help="`auto`: those of the corpus as published, else five; `groups`: leave one group out; or a number.",
+    ),
 ]
 Report = Annotated[
     Path | None, typer.Option("--report", help="Write a page that opens without a network.", show_default=False)

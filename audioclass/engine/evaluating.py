@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,11 +15,12 @@ import numpy as np
 from audioclass.classifier.clips import combine_windows
 from audioclass.classifier.model import Model
 from audioclass.classifier.tree import learnt_tree
+from audioclass.data import Corpus
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.remembering import count_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
-from audioclass.engine.training import check_labels, config_from, recipe_of, train_on
-from audioclass.errors import CorpusError, UsageError, did_you_mean
+from audioclass.engine.training import check_labels, check_read, config_from, recipe_of, train_on
+from audioclass.errors import CorpusError, UsageError, did_you_mean, listed
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.evaluation.predictions import Predictions
@@ -140,8 +142,9 @@ def cross_validate(
     run: Run | None = None,
     **options: Any,
 ) -> Evaluated:
-    """Train on all folds but one and evaluate that one, for each; groups never stand on both sides.
+    """Train on all folds but one and evaluate that one, for each; groups never stand on both sides of folds we make.
 
+    Folds that the corpus states are taken as they are, with a warning where they part groups.
     `options` are those of a training, or a whole `config` is given. A run that was killed goes on with the fold where
     it stopped.
     """
@@ -162,6 +165,7 @@ class FoldedCorpus:
 
     def evaluate(self, config: TrainingConfig, run: Run, store: Store | None) -> Evaluated:
         """Every row by machines that never saw its fold; a fold is kept in the `store` as soon as it is done."""
+        _check_labels_of_folds(self.dataset.labels, self.dataset.y, self.folds)
         config = config.guided_by(self.taxonomy, run)
         names = np.unique(self.folds)
         P = np.zeros((len(self.folds), len(self.dataset.labels)))
@@ -196,10 +200,6 @@ class FoldedCorpus:
 
     def _evaluate_fold(self, held: np.ndarray, config: TrainingConfig, run: Run) -> FoldResult:
         known, new = self.dataset.take(np.flatnonzero(~held)), self.dataset.take(np.flatnonzero(held))
-        missing = np.setdiff1d(np.arange(len(self.dataset.labels)), known.y)
-        if len(missing):
-            label = self.dataset.labels[missing[0]]
-            raise CorpusError(f"label {label!r} stands in one fold only; the others have none of it")
         start = time.perf_counter()
         model = train_on(known, config, run, taxonomy=self.taxonomy, compares_splits=False).model
         middle = time.perf_counter()
@@ -250,41 +250,86 @@ FOLD_FIGURES = ("train_seconds", "predict_seconds", "machines", "support_rows", 
 def prepare_folds(
     corpus: str | Path, config: TrainingConfig, run: Run, *, folds: str = AUTO, reader: str | None = None
 ) -> FoldedCorpus:
-    """A corpus read and extracted, its taxonomy, and the fold of each window."""
+    """A corpus read and extracted, its taxonomy, and the fold of each window.
+
+    What its table alone shows to be wrong is refused before the recordings are read.
+    """
     read = read_corpus_at(corpus, run, reader)
-    dataset = gather(read, recipe_of(config), run)
+    recipe = recipe_of(config)
+    check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))
+    _check_table(read, folds)
+    dataset = gather(read, recipe, run)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
-    check_labels(dataset, taxonomy)
+    check_read(dataset)
+    check_labels(dataset.labels, taxonomy)
     return FoldedCorpus(dataset, folds_of(dataset, folds), taxonomy)
 
 
 def folds_of(dataset: Dataset, stated: str = AUTO) -> np.ndarray:
     """The fold of each row: `auto` takes those of the corpus or makes five, `groups` leaves one group out, or a number.
 
-    Groups stay together and labels are spread over the folds; folds of a corpus that part a group are refused.
+    Groups stay together and labels are spread over the folds, but for folds of a corpus, which are taken as they are.
     """
-    if stated == AUTO and (dataset.folds != "").all():
-        return _stated_folds(dataset)
-    groups = np.unique(dataset.groups, return_inverse=True)[1]
+    return _folds(dataset.labels, dataset.y, dataset.groups, dataset.folds, stated)
+
+
+def _folds(labels: Sequence[str], y: np.ndarray, groups: np.ndarray, published: np.ndarray, stated: str) -> np.ndarray:
+    if stated == AUTO and (published != "").all():
+        return _several(np.unique(published, return_inverse=True)[1], "folds")
+    groups = np.unique(groups, return_inverse=True)[1]
     if stated == GROUPS:
         return _several(groups, "groups")
     wanted = N_FOLDS if stated == AUTO else _number(stated)
-    count = fold_count(dataset.y, groups, wanted)
+    count = fold_count(y, groups, wanted)
     if count < 2:
-        counts = [len(np.unique(groups[dataset.y == k])) for k in range(len(dataset.labels))]
-        short = dataset.labels[int(np.argmin(counts))]
-        raise CorpusError(f"label {short!r} has a single group, at least 2 are needed for folds")
-    return grouped_folds(dataset.y, groups, count)
+        short = [label for k, label in enumerate(labels) if len(np.unique(groups[y == k])) < 2]
+        raise CorpusError(f"{_named('label', short)} a single group, at least 2 are needed for folds")
+    return grouped_folds(y, groups, count)
 
 
-def _stated_folds(dataset: Dataset) -> np.ndarray:
-    folds = np.unique(dataset.folds, return_inverse=True)[1]
-    groups = np.unique(dataset.groups, return_inverse=True)[1]
-    for group in range(groups.max() + 1):
-        if len(np.unique(folds[groups == group])) > 1:
-            name = str(np.unique(dataset.groups)[group])
-            raise CorpusError(f"group {name!r} stands in several folds of the corpus; --folds {N_FOLDS} makes others")
-    return _several(folds, "folds")
+def _check_table(corpus: Corpus, stated: str) -> None:
+    """Refuse folds that cannot be trained on, and warn of published folds that part groups or are not of all clips."""
+    place = {label: k for k, label in enumerate(corpus.labels)}
+    y = np.array([place[clip.label] for clip in corpus.clips])
+    groups = np.array([clip.group or str(clip.file) for clip in corpus.clips])
+    published = np.array([clip.fold for clip in corpus.clips])
+    _check_labels_of_folds(corpus.labels, y, _folds(corpus.labels, y, groups, published, stated))
+    without = int((published == "").sum())
+    if stated == AUTO and 0 < without < len(published):
+        warnings.warn(
+            f"{without} of {len(published)} clips have no fold: the folds of the corpus are not used, {N_FOLDS} others"
+            " are made",
+            stacklevel=2,
+        )
+    elif stated == AUTO and not without:
+        _mention_parted_groups(groups, published)
+
+
+def _mention_parted_groups(groups: np.ndarray, published: np.ndarray) -> None:
+    folds: dict[str, set[str]] = {}
+    for group, fold in zip(groups.tolist(), published.tolist(), strict=True):
+        folds.setdefault(group, set()).add(fold)
+    parted = [f"{group!r} ({', '.join(sorted(names))})" for group, names in sorted(folds.items()) if len(names) > 1]
+    if parted:
+        stand = "group stands" if len(parted) == 1 else "groups stand"
+        warnings.warn(
+            f"{len(parted)} of {len(folds)} {stand} in several folds of the corpus: {listed(parted)}; the folds are"
+            " taken as they are published, with recordings of these groups in training and test, which flatters the"
+            f" figures; --folds {N_FOLDS} makes folds that part no group",
+            stacklevel=2,
+        )
+
+
+def _check_labels_of_folds(labels: Sequence[str], y: np.ndarray, folds: np.ndarray) -> None:
+    """Refuse a label that all folds but one have none of: it could not be trained without that one."""
+    alone = [label for k, label in enumerate(labels) if len(np.unique(folds[y == k])) == 1]
+    if alone:
+        raise CorpusError(f"{_named('label', alone, 'stands', 'stand')} in one fold only; the others have none of it")
+
+
+def _named(what: str, names: Sequence[str], one: str = "has", several: str = "have") -> str:
+    plural, verb = ("", one) if len(names) == 1 else ("s", several)
+    return f"{what}{plural} {listed([repr(name) for name in names])} {verb}"
 
 
 def _several(codes: np.ndarray, what: str) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,11 @@ class Trained:
     def warnings(self) -> list[str]:
         """What a user should know before trusting it."""
         warnings = [*self.dataset.remarks, *self.training.notes]
+        if len(np.unique(self.dataset.groups)) == 1:
+            warnings.append(
+                "all recordings are one group, so that nothing could be held out: the figures are of the recordings"
+                " that were trained on, and so is the calibration"
+            )
         if self.random_split is not None:
             grouped, leaking = (one.main.measures["accuracy"].value for one in (self.grouped, self.random_split))
             if leaking - grouped > LEAK:
@@ -88,6 +93,7 @@ def train(
     if tree is not None:
         config = _with_tree(config, tree)
     read = read_corpus_at(corpus, run, reader)
+    check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))  # before the work, from the table alone
     dataset = gather(read, recipe_of(config), run)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
     trained = train_on(
@@ -129,7 +135,8 @@ def train_on(
     compares_splits: bool = True,
 ) -> Trained:
     """Train on windows that are at hand; without `compares_splits` no random split is evaluated for comparison."""
-    check_labels(dataset, taxonomy)
+    check_read(dataset)
+    check_labels(dataset.labels, taxonomy)
     recipe = recipe_of(config)
     preprocessing = Preprocessing.fit(dataset.X, recipe.groups, config.normalisation)
     examples = Examples.of(preprocessing.apply(dataset.X), dataset.y, dataset.weights, dataset.groups)
@@ -189,13 +196,12 @@ def one_line_refusals() -> Iterator[None]:
         raise UsageError(f"cannot be trained so: {' '.join(str(error).split())}") from error
 
 
-def check_labels(dataset: Dataset, taxonomy: Taxonomy | None) -> None:
+def check_labels(labels: Sequence[str], taxonomy: Taxonomy | None) -> None:
     """Refuse what cannot be trained on."""
-    check_read(dataset)
-    if len(dataset.labels) < 2:
-        raise CorpusError(f"only the label {dataset.labels[0]!r} has recordings, at least 2 labels are needed")
+    if len(labels) < 2:
+        raise CorpusError(f"only the label {labels[0]!r} has recordings, at least 2 labels are needed")
     if taxonomy is not None:
-        taxonomy.check_labels(dataset.labels)
+        taxonomy.check_labels(labels)
 
 
 def check_read(dataset: Dataset) -> None:

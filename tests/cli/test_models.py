@@ -14,7 +14,7 @@ def test_a_model_shows_itself(model_file, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("small: 3 labels, ")
     assert lines[1].startswith("strategy hybrid_dendrogram, recipe small (")
-    assert lines[2].startswith("held out by group, per recording: accuracy 1.000")
+    assert lines[2].startswith("held out by recording, per recording: accuracy 1.000")
     assert lines[3].startswith("made with audioclass ")
     assert lines[5] == "group 1"
     assert any("tone  (log-loss" in line for line in lines)
@@ -56,7 +56,7 @@ def test_a_card_is_markdown(model_file, capsys):
     assert run(["model", "card", str(model_file)]) == 0
     card = capsys.readouterr().out
     assert card.startswith("# small\n")
-    assert "| held out by group, per recording | 1.000 |" in card
+    assert "| held out by recording, per recording | 1.000 |" in card
     assert "| random split, per window | 1.000 |" in card
     assert "18 recordings in 18 groups" in card
     assert "audioclass classify recording.wav --model small.audioclass" in card

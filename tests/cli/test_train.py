@@ -1,3 +1,4 @@
+import itertools
 import json
 
 import numpy as np
@@ -28,10 +29,10 @@ def test_a_model_is_written_with_its_tree_and_report(train, tmp_path, capsys):
     assert sum("log-loss" in line and "gaussian_unscaled sigma=1 C=10" in line for line in lines) >= 3
     assert "out of fold\taccuracy\tlog-loss\tECE" in lines
     assert [line.split("\t")[0] for line in lines[-4:]] == [
-        "held out by group, per recording",
-        "held out by group, per window",
-        "random split, leaks groups, per recording",
-        "random split, leaks groups, per window",
+        "held out by recording, per recording",
+        "held out by recording, per window",
+        "random split, leaks recordings, per recording",
+        "random split, leaks recordings, per window",
     ]
     assert captured.err.startswith("corpus.audioclass: 3 labels, ")
     assert load_model(tmp_path / "corpus.audioclass").labels == ("clicks", "noise", "tone")
@@ -49,7 +50,7 @@ def test_machines_without_a_tree_are_a_table(train, capsys):
 def test_one_window_a_recording_is_reported_once(train, capsys):
     assert train("--window", 5, "--hop", 5) == 0
     out = capsys.readouterr().out
-    assert "held out by group, per recording" in out
+    assert "held out by recording, per recording" in out
     assert "per window" not in out
 
 
@@ -184,3 +185,31 @@ def test_a_tree_may_be_given_or_learnt(train, tmp_path, capsys):
     (tmp_path / "tree.toml").write_text('steady = ["noise", "tune"]\n[clicks]\n')
     assert train("--taxonomy", "tree.toml") == 1
     assert "label 'tone' is not in the taxonomy; did you mean 'tune'?" in capsys.readouterr().err
+
+
+def grouped_table(small, folder, groups):
+    """A table of the small corpus whose recordings have these groups, one after the other."""
+    files = sorted((small / "corpus").rglob("*.wav"))
+    rows = [f"{file},{file.parent.name},{group}" for file, group in zip(files, itertools.cycle(groups), strict=False)]
+    path = folder / "table.csv"
+    path.write_text("\n".join(["file,label,group", *rows, ""]), encoding="utf-8")
+    return path
+
+
+def test_the_report_says_what_was_held_out(train, small, tmp_path, capsys):
+    assert train(corpus=grouped_table(small, tmp_path, "abc")) == 0
+    out = capsys.readouterr().out
+    assert "held out by group, per recording" in out
+    assert "random split, leaks groups, per window" in out
+
+
+def test_where_everything_is_one_group_nothing_was_held_out(train, small, tmp_path, capsys):
+    assert train("-o", "one.audioclass", corpus=grouped_table(small, tmp_path, "a")) == 0
+    captured = capsys.readouterr()
+    assert "held out by" not in captured.out
+    assert "nothing held out, one group, per recording" in captured.out
+    assert "warning: all recordings are one group, so that nothing could be held out: the figures" in captured.err
+    assert run(["model", "card", "one.audioclass"]) == 0
+    assert "Nothing was held out: all recordings are one group" in capsys.readouterr().out
+    assert run(["model", "show", "one.audioclass"]) == 0
+    assert "nothing held out, one group, per recording: accuracy" in capsys.readouterr().out

@@ -75,7 +75,7 @@ def test_an_edited_tree_is_trained_without_a_corpus(here, capsys):
     assert run(["train", "--update", "m.audioclass", "--tree", "e.toml", "--cache", "-"]) == 0
     new = load_model(here / "m-edited.audioclass")
     assert sorted(machine["C"] for machine in new.about["machines"]) == [3.0, 10.0, 10.0]
-    assert "held out by group, per window" in capsys.readouterr().out
+    assert "held out by recording, per window" in capsys.readouterr().out
 
 
 def test_an_unedited_tree_gives_the_same_posteriors(here):

@@ -1,16 +1,26 @@
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from runs import config, run
 from sklearn.metrics import accuracy_score, log_loss
-from trained import write_corpus
+from trained import LABELS, RATE, sound, write_corpus
 
 from audioclass.data import Clip, Corpus, Segment
+from audioclass.engine import evaluating
 from audioclass.engine.datasets import Dataset, gather
-from audioclass.engine.evaluating import FoldedCorpus, cross_validate, evaluate_model, folds_of, trained_already
+from audioclass.engine.evaluating import (
+    FoldedCorpus,
+    cross_validate,
+    evaluate_model,
+    folds_of,
+    prepare_folds,
+    trained_already,
+)
 from audioclass.errors import CorpusError, UsageError
 
 
@@ -54,12 +64,12 @@ def test_folds_of_the_corpus_are_taken_where_it_states_them():
 @pytest.mark.parametrize(
     ("clips", "said", "message"),
     [
-        (entries_of("aabb", "xyxy", ["1", "2", "1", "2"]), "auto", "group 'a' stands in several folds of the corpus"),
         (entries_of("abcd", "xxyy", ["1"] * 4), "auto", "a single one of its folds, at least 2 are needed"),
         (entries_of("aaaa", "xxyy"), "groups", "a single one of its groups, at least 2 are needed"),
         (entries_of("aabc", "xxyy"), "3", "label 'x' has a single group, at least 2 are needed for folds"),
+        (entries_of("aabb", "xxyy"), "3", "labels 'x', 'y' have a single group, at least 2 are needed for folds"),
     ],
-    ids=["parted", "one fold", "one group", "short label"],
+    ids=["one fold", "one group", "short label", "short labels"],
 )
 def test_folds_that_cannot_be_are_one_line(clips, said, message):
     with pytest.raises(CorpusError, match=message):
@@ -132,8 +142,10 @@ def test_a_run_that_stopped_goes_on_with_the_next_fold(small, setup, judged, tmp
 
 def test_a_label_in_one_fold_only_is_one_line(small, setup):
     labelled = cross_validate(small / "corpus", config=setup, folds="3", run=run(small / "cache")).dataset
-    with pytest.raises(CorpusError, match="label 'clicks' stands in one fold only; the others have none of it"):
-        FoldedCorpus(labelled, (labelled.y == 2).astype(int), None).evaluate(setup, run(small / "cache"), None)
+    with pytest.raises(CorpusError, match="labels 'clicks', 'noise' stand in one fold only; the others have none"):
+        FoldedCorpus(labelled, np.where(labelled.y == 2, np.arange(len(labelled.y)) % 2, 0), None).evaluate(
+            setup, run(small / "cache"), None
+        )
 
 
 def test_a_model_is_evaluated_on_a_corpus(trained, small, tmp_path):
@@ -163,3 +175,91 @@ def test_a_label_that_the_model_does_not_know_is_one_line(trained, tmp_path):
         CorpusError, match="the model has no label 'tones'; did you mean 'tone'.* it knows clicks, noise"
     ):
         evaluate_model(trained.model, tmp_path / "test")
+
+
+# --- folds as they are published
+
+TABLE = "filename,fold,target,category,esc10,src_file,take"
+
+
+def write_esc50(folder, rows):
+    """A corpus laid out as ESC-50 is, of (fold, source, label); sources may stand in several folds, as there."""
+    (folder / "audio").mkdir(parents=True)
+    (folder / "meta").mkdir()
+    lines = [TABLE]
+    for number, (fold, source, label) in enumerate(rows):
+        name = f"{fold}-{source}-A-{number}.wav"
+        soundfile.write(folder / "audio" / name, sound(label, number % 6), RATE)
+        lines.append(f"{name},{fold},0,{label},False,{source},A")
+    (folder / "meta" / "esc50.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return folder
+
+
+ROWS = [(fold, f"{fold}{take}", label) for fold in (1, 2, 3) for take, label in enumerate(["tone", "noise", "clicks"])]
+PARTED = [*ROWS, (1, "77", "tone"), (2, "77", "tone"), (2, "88", "noise"), (3, "88", "noise"), (1, "88", "noise")]
+
+
+class Unread:
+    """Stands for extraction, which is not to be reached."""
+
+    def __call__(self, *arguments, **named):
+        raise AssertionError("recordings were read before the table was checked")
+
+
+def test_published_folds_are_taken_and_the_groups_they_part_are_named(small, setup, tmp_path):
+    corpus = write_esc50(tmp_path / "esc", PARTED)
+    expected = (
+        "2 of 11 groups stand in several folds of the corpus: '77' (1, 2), '88' (1, 2, 3); the folds are taken as they"
+        " are published, with recordings of these groups in training and test, which flatters the figures; --folds 5"
+    )
+    with pytest.warns(UserWarning, match=re.escape(expected)):
+        judged = prepare_folds(corpus, setup, run(tmp_path / "cache"))
+    published = [Path(name).name.partition("-")[0] for name in judged.dataset.clip_names]
+    assert (judged.folds + 1).astype(str).tolist() == published
+
+
+def test_the_groups_are_named_before_the_work(setup, tmp_path, monkeypatch):
+    corpus = write_esc50(tmp_path / "esc", PARTED)
+    monkeypatch.setattr(evaluating, "gather", Unread())
+    with pytest.warns(UserWarning, match="2 of 11 groups"), pytest.raises(AssertionError, match="were read"):
+        cross_validate(corpus, config=setup, run=run())
+
+
+def test_other_folds_part_no_group(setup, tmp_path):
+    corpus = write_esc50(tmp_path / "esc", PARTED)
+    judged = prepare_folds(corpus, setup, run(tmp_path / "cache"), folds="2")
+    for group in set(judged.dataset.groups):
+        assert len(set(judged.folds[judged.dataset.groups == group])) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "folds", "message"),
+    [
+        ([*ROWS, (1, "99", "bell"), (1, "98", "dog")], "auto", "labels 'bell', 'dog' stand in one fold only"),
+        ([(1, *row[1:]) for row in ROWS], "auto", "a single one of its folds"),
+        ([*ROWS, (1, "99", "bell")], "3", "label 'bell' has a single group, at least 2 are needed for folds"),
+        ([row for row in ROWS if row[2] == "tone"], "auto", "only the label 'tone' has recordings"),
+    ],
+    ids=["labels of one fold", "one fold", "one group", "one label"],
+)
+def test_a_table_that_cannot_be_evaluated_is_refused_before_the_work(
+    rows, folds, message, setup, tmp_path, monkeypatch
+):
+    corpus = write_esc50(tmp_path / "esc", [(f, s, label if label in LABELS else "tone") for f, s, label in rows])
+    table = corpus / "meta" / "esc50.csv"
+    head, *lines = table.read_text().splitlines()
+    labelled = [
+        line.replace("tone", row[2]) if row[2] not in LABELS else line for line, row in zip(lines, rows, strict=True)
+    ]
+    table.write_text("\n".join([head, *labelled, ""]))
+    monkeypatch.setattr(evaluating, "gather", Unread())
+    with pytest.raises(CorpusError, match=message):
+        cross_validate(corpus, config=setup, folds=folds, run=run())
+
+
+def test_folds_that_not_all_clips_have_are_not_used_without_a_word(setup, tmp_path):
+    corpus = write_esc50(tmp_path / "esc", ROWS)
+    table = corpus / "meta" / "esc50.csv"
+    table.write_text(table.read_text().replace("-A-0.wav,1,", "-A-0.wav,,"))
+    with pytest.warns(UserWarning, match="1 of 9 clips have no fold: the folds of the corpus are not used, 5 others"):
+        prepare_folds(corpus, setup, run(tmp_path / "cache"))

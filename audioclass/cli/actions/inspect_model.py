@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from audioclass.classifier.about import splits_of
 from audioclass.classifier.card import card_of
 from audioclass.classifier.golden import FEATURE_TOLERANCE, TOLERANCE
 from audioclass.classifier.summary import Summary
@@ -69,7 +70,7 @@ def _summary(model: Summary) -> str:
     ]
     if main:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
-        lines.append(f"held out by group, per {next(iter(report))}: {figures}")
+        lines.append(f"{splits_of(about.get('corpus', {})).held_out}, per {next(iter(report))}: {figures}")
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from audioclass.classifier.about import splits_of
 from audioclass.classifier.saving import SUFFIX, save_model
 from audioclass.classifier.tree import learnt_tree
 from audioclass.cli import screen
@@ -96,7 +97,8 @@ def _train(
 
 def _show(trained: Trained) -> None:
     _show_nodes(trained)
-    views = {"held out by group": trained.grouped, "random split, leaks groups": trained.random_split}
+    splits = splits_of(trained.model.about["corpus"])
+    views = {splits.held_out: trained.grouped, splits.random: trained.random_split}
     rows = [
         (f"{name}, per {view.unit}", *(f"{view.measures[key].value:.3f}" for key in MEASURES))
         for name, evaluation in views.items()
@@ -139,6 +141,7 @@ def _plain(trained: Trained, output: Path, seconds: float) -> dict[str, Any]:
         "labels": list(trained.model.labels),
         "seconds": seconds,
         "report": about["report"],
+        "held_out": splits_of(about["corpus"]).held_out,
         "corpus": about["corpus"],
         "machines": about["machines"],
         "warnings": trained.warnings,
