@@ -227,9 +227,11 @@ def _smooth(self: Any, posteriors: Any, result: Any) -> str:
 
 
 def _smoothed(n_labels: int, *more: Any) -> str:
+    import numpy as np
+
     *_, result = more
-    flaw = _instance("stream", result, "Smoothed")
-    return flaw or _posteriors("stream", result.P, result.P, n_labels)
+    flaw = _shape("stream", result, ("rows", n_labels), f"{n_labels} labels")
+    return flaw or _posteriors("stream", result, np.zeros((len(result), 1)), n_labels)
 
 
 def _must_be(method: str, *names: str) -> Callable[..., str]:
