@@ -15,7 +15,7 @@ SUFFIXES = frozenset(
     }
 )
 
-ABSENT, FOLDER = "no such file", "a folder"
+ABSENT, FOLDER, ENDLESS = "no such file", "a folder", "not a regular file"
 
 
 def is_recording(name: str | Path) -> bool:
@@ -46,7 +46,7 @@ def irregularity(path: Path) -> str:
     try:
         if path.is_file():
             return ""
-        return FOLDER if path.is_dir() else "not a regular file" if path.exists() else ABSENT
+        return FOLDER if path.is_dir() else ENDLESS if path.exists() else ABSENT
     except OSError as error:  # not permitted to look, or a name that no file can have
         return (error.strerror or str(error)).lower()
 
@@ -55,6 +55,13 @@ def regular(path: Path) -> Path:
     """The path itself, if it can be read to its end."""
     if reason := irregularity(path):
         raise AudioFileError(f"{path}: {reason}")
+    return path
+
+
+def not_endless(path: Path) -> Path:
+    """The path itself, unless it is a pipe or a device, from which reading might never end."""
+    if irregularity(path) == ENDLESS:
+        raise UsageError(f"{path}: {ENDLESS}")
     return path
 
 

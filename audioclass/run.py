@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from audioclass.errors import UsageError
 from audioclass.parameters import parse_assignments, parse_component
+from audioclass.workers import end_with_parent, interrupts_held, process_backend, workers_ended
 
 Item = TypeVar("Item")
 Done = TypeVar("Done")
@@ -97,8 +98,13 @@ class ProcessExecutor:
     def _generator(self, work: Callable[[Any], Any], items: Iterable[Any], order: str) -> Iterator[Any]:
         from joblib import Parallel, delayed
 
-        results: Iterator[Any] = Parallel(n_jobs=self.processes, return_as=order)(delayed(work)(i) for i in items)
-        return results
+        parallel = Parallel(n_jobs=self.processes, return_as=order, backend=process_backend())
+        with interrupts_held():  # while processes are started, which are not to see them
+            results = parallel(delayed(work)(item) for item in items)
+        with workers_ended(results):
+            # Not `yield from`, which would end the results before the workers.
+            for result in results:  # noqa: UP028
+                yield result
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ def _one_by_one(work: Callable[[Item], Done], items: Sequence[Item], crashed: Ca
 
     for item in items:
         try:
-            with ProcessPoolExecutor(1) as pool:
+            with ProcessPoolExecutor(1, initializer=end_with_parent, initargs=(os.getpid(),)) as pool:
                 yield pool.submit(work, item).result()
         except BrokenProcessPool:
             yield crashed(item)

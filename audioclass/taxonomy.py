@@ -16,6 +16,7 @@ member: it decides nothing, so it is never a node. A label may stand in several 
 from __future__ import annotations
 
 import os
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -163,6 +164,8 @@ class Taxonomy:
 
 def _nested_toml(path: Path) -> Mapping[str, Any]:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # from a pipe or a device, reading might never end
+            raise CorpusError(f"{path}: not a regular file")
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CorpusError(f"{path}: not a TOML file: {error}") from error

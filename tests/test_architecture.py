@@ -15,7 +15,7 @@ ROOMS = {
 }  # fmt: skip
 TABLE = (
     {"errors", "plain", "data", "markup", "threads"},
-    {"parameters", "problems", "taxonomy", "numerics", "outputs", "recordings"},
+    {"parameters", "problems", "taxonomy", "numerics", "outputs", "recordings", "workers"},
     {"contracts", "trees", "text_files", "storage"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "evaluation"},
@@ -47,6 +47,7 @@ THIRD_PARTIES = {
     "training": {"sklearn", "scipy", "joblib"},
     "threads": {"threadpoolctl"},
     "run": {"joblib"},
+    "workers": {"joblib"},
     "criteria": {"scipy"},
     "searches": {"scipy"},
     "smoothers": {"scipy"},

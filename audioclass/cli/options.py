@@ -16,6 +16,7 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.errors import UsageError, unknown_name
+from audioclass.recordings import not_endless
 from audioclass.run import Executor, Run, executor_for
 from audioclass.training.config import OPTIONS, Option, TrainingConfig
 
@@ -196,7 +197,7 @@ def find_project_file(corpus: Path) -> Path | None:
 def read_config(path: Path) -> dict[str, Any]:
     """The options that a TOML file states: numbers and texts, and a table for a component with its parameters."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(not_endless(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

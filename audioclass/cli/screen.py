@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from audioclass.cli.stopping import telling_how_far
 from audioclass.errors import UsageError
 from audioclass.outputs import refuse_inputs, unwritable, written_file
 from audioclass.run import Progress, silent
 
+KEPT = "start it again to go on: what is done is kept"
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -27,8 +29,9 @@ def out_json(value: Any) -> None:
 
 
 def note(text: str) -> None:
-    """A message beside the result."""
-    sys.stderr.write(text + "\n")
+    """A message beside the result; where nobody can be told, the result is no worse."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text + "\n")
 
 
 def error(text: str) -> None:
@@ -47,7 +50,8 @@ def _coloured(line: str, colour: str) -> None:
         return
     from audioclass.cli import terminal
 
-    terminal.print_coloured(line, colour)
+    with contextlib.suppress(OSError):
+        terminal.print_coloured(line, colour)
 
 
 def check_place(path: Path, inputs: Iterable[Path] = ()) -> None:
@@ -78,11 +82,18 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     terminal.print_table(columns, rows)
 
 
-def progress() -> contextlib.AbstractContextManager[Progress]:
+@contextlib.contextmanager
+def progress(stage: str | None = None, hint: str = "") -> Iterator[Progress]:
     """Bars for the stages of a long work, on a terminal's standard error; silent elsewhere.
 
-    A stage that is done makes room; results go past the bars to standard output, messages above them.
+    A stage that is done makes room; results go past the bars to standard output, messages above them. Where the work is
+    stopped, the message says how much of a stage, else of the last one, is done, and the hint how to go on.
     """
+    with _bars() as drawn, telling_how_far(drawn, stage, hint) as told:
+        yield told
+
+
+def _bars() -> contextlib.AbstractContextManager[Progress]:
     if not sys.stderr.isatty():
         return contextlib.nullcontext(silent)
     from audioclass.cli import terminal

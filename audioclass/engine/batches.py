@@ -92,6 +92,7 @@ class Ledger:
         self._model = model
         self._head = {"made_with": _fingerprint(model, options)}
         self._lines: dict[str, dict[str, Any]] = {}
+        self.resumes = resume
         if resume and self.path.exists():
             self._lines = self._read()
         else:

@@ -10,6 +10,7 @@ from typing import Any
 
 from audioclass.errors import UsageError, unknown_name
 from audioclass.extraction.recipe import Recipe, recipe_of
+from audioclass.recordings import not_endless
 from audioclass.run import Registry
 
 
@@ -45,7 +46,7 @@ def _table(name: str) -> Mapping[str, Any]:
     if not name.endswith(".toml"):
         raise unknown_name("recipe", name, shipped)
     try:
-        return tomllib.loads(Path(name).read_text(encoding="utf-8"))
+        return tomllib.loads(not_endless(Path(name)).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from audioclass.errors import UsageError, unknown_name
+from audioclass.recordings import not_endless
 from audioclass.trees.drawing import draw_svg
 from audioclass.trees.newick import read_newick, write_newick
 from audioclass.trees.reading import read_toml
@@ -38,6 +39,7 @@ def read_tree(path: Path) -> WrittenTree:
     form = tree_format(path)
     if form not in READERS:
         raise UsageError(f"{path}: a tree is not read from {form}, only from {' or '.join(READERS)}")
+    not_endless(path)
     try:
         return READERS[form](path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from audioclass.classifier.saving import SUFFIX, save_model
 from audioclass.cli import screen
-from audioclass.cli.actions.corpus_run import corpus_run
+from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
 from audioclass.cli.actions.evaluate_model import GateError
 from audioclass.cli.options import CorpusOptions
 from audioclass.engine import calibrating
@@ -22,7 +22,7 @@ def calibrate(
     """
     output = output or Path(f"{Path(model).stem}-calibrated{SUFFIX}")
     screen.check_place(output, [Path(model)])
-    with screen.progress() as progress:
+    with corpus_progress(gathering) as progress:
         run = corpus_run(gathering, progress, outputs=[output])
         calibrated = calibrating.calibrate(model, corpus, reader=gathering.reader, run=run)
     is_written = calibrated.is_better or anyway

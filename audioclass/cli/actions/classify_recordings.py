@@ -105,7 +105,9 @@ def _outcomes(
     """What became of each file, in their order; what is printed as a line is kept no longer."""
     done: dict[Path, Outcome] = {}
     lines = InOrder(files) if is_lined else None
-    with screen.progress() as progress:
+    hint = "" if ledger is None else "start it again to go on" if ledger.resumes else "add --resume to go on"
+    with screen.progress("recordings", hint) as progress:
+        progress("recordings", 0, len(files))
         for outcome in classify_many(files, model, options, replace(run, progress=progress), ledger):
             done[outcome.path] = outcome
             progress("recordings", len(done), len(files))

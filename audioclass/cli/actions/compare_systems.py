@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from audioclass.cli import screen
-from audioclass.cli.actions.corpus_run import corpus_run
+from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
 from audioclass.cli.actions.evaluate_model import TRAINED_ALREADY
 from audioclass.cli.figures import show_comparison
 from audioclass.cli.options import ComparisonOptions, CorpusOptions, StatedOptions
@@ -33,7 +33,7 @@ def compare(
     are_models = [names_model(name) for name in systems]
     if any(are_models) != all(are_models):
         raise UsageError("strategies and model files cannot be compared with one another; give only one sort")
-    with screen.progress() as progress:
+    with corpus_progress(gathering) as progress:
         if all(are_models):
             training.refuse(TRAINED_ALREADY)
             run = corpus_run(gathering, progress, outputs=[report])

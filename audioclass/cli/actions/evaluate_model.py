@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.actions.corpus_run import corpus_run
+from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
 from audioclass.cli.figures import show_evaluation
 from audioclass.cli.options import CorpusOptions, EvaluationOptions
 from audioclass.engine import evaluating
@@ -39,7 +39,7 @@ def evaluate(
     """Evaluate, show the figures and fail where one of them is not as good as was asked."""
     if report is not None:
         screen.check_place(report, [*training.files(paths[0] if len(paths) == 1 else None), *paths])
-    with screen.progress() as progress:
+    with corpus_progress(gathering) as progress:
         evaluated = _evaluate(paths, training, folds, gathering, progress, report)
     evaluation = evaluated.evaluation()
     if json:

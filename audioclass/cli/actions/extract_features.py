@@ -32,8 +32,8 @@ def extract(
     json: bool,
 ) -> None:
     """Extract, write the table and say what became of each recording."""
-    with screen.progress() as progress:
-        where = KEEP_NOTHING if no_cache else cache
+    where = KEEP_NOTHING if no_cache else cache
+    with screen.progress("recordings", "" if where == KEEP_NOTHING else screen.KEPT) as progress:
         run = make_run(executor=executor, cache=where, progress=progress)
         loaded = load_recipe(recipe, run.registry)
         if output is not None and str(output) != "-":

@@ -13,7 +13,7 @@ from audioclass.classifier.about import splits_of
 from audioclass.classifier.saving import SUFFIX, save_model
 from audioclass.classifier.tree import learnt_tree
 from audioclass.cli import screen
-from audioclass.cli.actions.corpus_run import corpus_run
+from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
 from audioclass.cli.figures import different_views
 from audioclass.cli.options import CorpusOptions, TrainingOptions
 from audioclass.engine import training as engine
@@ -81,7 +81,7 @@ def _train(
         training.refuse(OWN_METHOD, but=["taxonomy"])
         groups = training.values.get("taxonomy")
         taxonomy = None if groups in (None, "learn") else Taxonomy.read(Path(groups))
-        with screen.progress() as progress:
+        with corpus_progress(gathering) as progress:
             run = corpus_run(gathering, progress, outputs=outputs)
             return updating.update(
                 update, corpus, name=name, taxonomy=taxonomy, tree=written, reader=gathering.reader, run=run
@@ -89,7 +89,7 @@ def _train(
     if corpus is None:
         raise UsageError("CORPUS is missing")
     stated = training.beside(corpus)
-    with screen.progress() as progress:
+    with corpus_progress(gathering) as progress:
         run = corpus_run(gathering, progress, stated.seed, outputs)
         config = stated.config(run)
         return engine.train(corpus, config=config, tree=written, reader=gathering.reader, name=name, run=run)

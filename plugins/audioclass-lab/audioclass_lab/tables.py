@@ -16,6 +16,7 @@ from typing import IO
 import numpy as np
 
 from audioclass.errors import UsageError, unknown_name
+from audioclass.recordings import not_endless
 
 KEYS = ("file", "start", "end")  # columns that say where a row comes from
 
@@ -63,6 +64,8 @@ def read_table(path: Path, label: str | None = None, group: str | None = None, l
     `label` names the column of labels (default: `label`, else the last one) and `group` that of groups. `labels` is a
     CSV of the columns file, label and perhaps group, for features that `audioclass extract` wrote.
     """
+    for file in filter(None, (path, labels)):
+        not_endless(file)
     try:
         return _of_npz(path, labels) if path.suffix == ".npz" else _of_csv(path, label, group, labels)
     except UsageError:

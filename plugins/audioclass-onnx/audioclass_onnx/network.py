@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.errors import ModelError, UsageError, unknown_name
+from audioclass.recordings import not_endless
 
 LARGEST = 2**31 - 1  # bytes that a file of this format can have
 NUMBERS = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16}
@@ -20,8 +21,10 @@ NUMBERS = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(fl
 def checksum_of(path: str) -> str:
     """The SHA-256 of a file, as hexadecimal digits."""
     try:
-        with Path(path).open("rb") as file:
+        with not_endless(Path(path)).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:  # a path with a zero byte is a ValueError
         raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
 
