@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,8 +11,8 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.cli.options import Json
-from audioclass.errors import PluginError, unknown_name
-from audioclass.hookspecs import API_VERSION, KINDS, PROJECT
+from audioclass.errors import unknown_name
+from audioclass.hookspecs import API_VERSION, KINDS
 from audioclass.parameters import Parameter
 from audioclass.plugins.checking import check_entries, select_entries, write_manifest_file
 from audioclass.plugins.doctor import diagnose
@@ -47,7 +46,9 @@ Kind = Annotated[
     str | None,
     typer.Option("--kind", help=f"Only components of this kind: {LISTED_KINDS}.", autocompletion=_known_kinds),
 ]
-Name = Annotated[str, typer.Argument(help="Name of a component.", show_default=False, autocompletion=_known_names)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of a component.", show_default=False, autocompletion=_known_names)
+]
 Strict = Annotated[
     bool, typer.Option("--strict", envvar="AUDIOCLASS_STRICT", help="Fail if any plugin is in quarantine.")
 ]
@@ -81,7 +82,6 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
     entries = [entry for entry in manager.entries(kind) if entry.name == name]
     if not entries:
         raise unknown_name(kind or "name", name, {entry.name for entry in manager.entries(kind)})
-    _mention_outdated(manager, entries)
     if json:
         screen.out_json([_as_plain(entry) for entry in entries])
         return
@@ -99,7 +99,9 @@ def show(name: Name, kind: Kind = None, json: Json = False) -> None:
     )
 )
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the component and of the new folder.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the component and of the new folder.", show_default=False)
+    ],
     kind: Annotated[str, typer.Option("--kind", help=f"What to write: {LISTED_KINDS}.", autocompletion=_known_kinds)],
     directory: Annotated[Path, typer.Option("--directory", help="Where to write the folder.")] = Path(),
 ) -> None:
@@ -144,7 +146,7 @@ def check(
 
 @app.command(epilog=screen.examples("audioclass plugins manifest ./my-kernel"))
 def manifest(
-    path: Annotated[Path, typer.Argument(help="Folder of a distribution.", show_default=False)],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="Folder of a distribution.", show_default=False)],
 ) -> None:
     """Write the manifest of a plugin.
 
@@ -198,17 +200,6 @@ def _mention_quarantine(manager: PluginManager) -> None:
     if manager.quarantine:
         names = ", ".join(quarantined.distribution for quarantined in manager.quarantine)
         screen.note(f"in quarantine: {names}; `audioclass plugins doctor` says why")
-
-
-def _mention_outdated(manager: PluginManager, entries: Sequence[Entry]) -> None:
-    """Say where a manifest, which the entries are read from, differs from the class."""
-    for entry in entries:
-        if entry.distribution != PROJECT:
-            with contextlib.suppress(PluginError):  # what does not load is in quarantine
-                manager.load(entry.kind, entry.name)
-    for difference in manager.outdated(entries).values():
-        screen.note(f"the manifest is out of date: {difference}")
-    _mention_quarantine(manager)
 
 
 def _words(kind: str) -> str:

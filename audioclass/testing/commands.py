@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from audioclass.testing.checks import COMMON, Check, require
 
 WRONG_USE = 2
+INSIDE = re.compile(r"<class '|<function |<[\w.]+ object at |_MISSING_TYPE")  # how Python writes what is no value
 
 
 def app_is_typer(command: Any) -> None:
@@ -22,11 +24,13 @@ def app_is_typer(command: Any) -> None:
 
 
 def help_is_shown(command: Any) -> None:
-    """`--help` works for the command and for each of its subcommands, and nothing is done."""
+    """`--help` works for the command and for each of its subcommands, shows no insides, and nothing is done."""
     for path in _paths(command):
         shown = CliRunner().invoke(command.app(), [*path, "--help"])
         require(shown.exit_code == 0, f"{' '.join([*path, '--help'])} ends with {shown.exit_code}: {shown.exception}")
         require("Usage:" in shown.output, f"{' '.join([*path, '--help'])} prints no usage")
+        inside = INSIDE.search(shown.output)
+        require(inside is None, f"{' '.join([*path, '--help'])} shows {inside and inside[0]!r}, which is no value")
 
 
 def commands_say_what_they_do(command: Any) -> None:

@@ -5,7 +5,8 @@ import pytest
 
 from audioclass import __version__
 from audioclass.cli import run
-from audioclass.cli.commands import COMMANDS
+from audioclass.cli.commands import COMMANDS, load_command
+from audioclass.testing.commands import INSIDE
 
 
 def audioclass(*arguments, **options):
@@ -89,3 +90,17 @@ def test_a_warning_is_one_line():
     code = f"import warnings, audioclass.cli as cli; cli.run = lambda _: {warn} or 0; cli.main()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == "warning: scores tell nothing\n"
+
+
+def command_paths(path, command):
+    """The words that lead to a command and to each below it."""
+    yield path
+    for name, inner in (getattr(command, "commands", None) or {}).items():
+        yield from command_paths((*path, name), inner)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_help_shows_what_is_no_value(name, capsys):
+    for path in command_paths((name,), load_command(name)):
+        assert run([*path, "--help"]) == 0
+        assert INSIDE.search(capsys.readouterr().out) is None, path

@@ -1,10 +1,11 @@
 """A check that cannot fail is no check: components that are broken on purpose, and the check that notices each."""
 
+import dataclasses
 import itertools
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import pytest
@@ -42,6 +43,12 @@ def app_of(function, **settings):
 
 
 def has_a_silent_option(depth: int = 1) -> None:
+    """Do something."""
+
+
+def has_a_default_that_is_no_value(
+    depth: Annotated[str, typer.Option(help="How deep.", show_default=str(dataclasses.MISSING))] = "",
+) -> None:
     """Do something."""
 
 
@@ -234,6 +241,7 @@ BROKEN = {
     "command": {
         "gives a Typer application": {"app": lambda self: print},
         "`--help` works": {"app": lambda self: app_of(has_a_silent_option, context_settings={"help_option_names": []})},
+        "shows no insides": {"app": lambda self: app_of(has_a_default_that_is_no_value)},
         "has a sentence of help": {"app": lambda self: app_of(lambda: None)},
         "Each option has": {"app": lambda self: app_of(has_a_silent_option)},
         "exit code 2": {"app": lambda self: app_of(takes_anything, context_settings={"ignore_unknown_options": True})},

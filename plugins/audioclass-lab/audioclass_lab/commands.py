@@ -184,7 +184,8 @@ def sweep_sigma(
     json: Json = False,
     kernel: Annotated[str, typer.Option("--kernel", help="Any kernel that has a sigma.")] = "gaussian",
     criterion: Annotated[
-        list[str] | None, typer.Option("--criterion", help="One of those to compare; again for more.")
+        list[str] | None,
+        typer.Option("--criterion", help="One of those to compare, again for more; the usual ones by default."),
     ] = None,
     error_factor: Annotated[str, typer.Option("--C", "-C", help="A number, or joachims.")] = "1",
     low: Annotated[float, typer.Option("--from", help="Smallest sigma.")] = 0.1,
