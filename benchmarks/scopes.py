@@ -115,10 +115,17 @@ def shown(row: dict) -> list[str]:
     return [f"{row[k]:.{n}f}" if isinstance(row[k], float) else row[k] for k, n in zip(HEADS, DIGITS, strict=True)]
 
 
+def mean_loss(rows: list[dict], scope: str) -> float:
+    """Of the hybrid dendrogram, over the corpora."""
+    return float(np.mean([r["logloss"] for r in rows if (r["strategy"], r["scope"]) == ("hybrid_dendrogram", scope)]))
+
+
 def write_table(rows: list[dict]) -> None:
     lines = [" ".join(__doc__.split("Keys:")[0].split()), ""]
     lines += ["| " + " | ".join(HEADS) + " |", "|" + " --- |" * len(HEADS)]
     lines += ["| " + " | ".join(shown(row)) + " |" for row in rows]
+    means = ", ".join(f"`{scope}` {mean_loss(rows, scope):.4f}" for scope in SCOPES)
+    lines += ["", f"Means over the corpora, hybrid dendrogram: {means}."]
     TABLE.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
@@ -130,12 +137,7 @@ def main() -> None:
         rows += [line.row(corpus.name, *which, lines[which[0], "shared"]) for which, line in lines.items()]
         if asked.write:
             write_table(rows)
-    means = {
-        f"logloss_{scope}": float(
-            np.mean([r["logloss"] for r in rows if (r["strategy"], r["scope"]) == ("hybrid_dendrogram", scope)])
-        )
-        for scope in SCOPES
-    }
+    means = {f"logloss_{scope}": mean_loss(rows, scope) for scope in SCOPES}
     bench.report({"rows": rows} | means, [HEADS, *map(shown, rows)], asked.json)
 
 

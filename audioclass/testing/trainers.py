@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from audioclass.contracts import HoldsOutGroups, HoldsOutOfBag, ScoresFeatures
+from audioclass.contracts import HoldsOutGroups, HoldsOutOfBag, Loss, ScoresFeatures, StatesLoss
 from audioclass.problems import FeatureMachine, Machine
 from audioclass.testing.blobs import binary_task, blobs, blobs_with_a_wrong_group, scores_of
 from audioclass.testing.checks import (
@@ -23,6 +23,7 @@ from audioclass.testing.checks import (
 
 ENOUGH = 0.95  # of decisions: trainers may be random, and points may lie on the border
 EXACT = 1e-6  # relative: what is the same by algebra
+SLACK = 1e-2  # of the margin: several times the tolerance of the usual solvers
 
 
 def _problem(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -166,6 +167,26 @@ def many_are_fitted_as_if_alone(trainer: Any) -> None:
     require_close(scores_of(trainer, single, X, new), together[:, 0], EXACT, "scores of the machine that `fit` gives")
 
 
+def machine_is_the_optimum_of_its_loss(trainer: Any) -> None:
+    """Where it states the loss of its machine and wants the Gram matrix, the coefficients are those of the optimum."""
+    skip_unless(isinstance(trainer, StatesLoss), "it states no loss")
+    require(trainer.loss in get_args(Loss), f"loss is {trainer.loss!r}, must be one of {', '.join(get_args(Loss))}")
+    skip_unless(trainer.wants == "gram", "it is the optimum where every example is at hand only")
+    X, y = _problem()
+    task = binary_task(trainer.wants, X, y, C=2.0, weights=np.linspace(0.5, 2, len(y)))
+    machine = trainer.fit(task)
+    f, costs, alpha = scores_of(trainer, machine, X, X), task.C * task.weights, np.zeros(len(y))
+    alpha[machine.support] = machine.coefficients * y[machine.support]
+    # α is minus the slope of the loss at each example; where it has a kink, anything between the slopes on both sides
+    slack = 1 - y * f
+    most = np.where(slack > -SLACK, costs, 0) if trainer.loss == "hinge" else np.where(slack > -SLACK, np.inf, 0)
+    least = np.where(slack > SLACK, most, 0)
+    if trainer.loss in ("squared_hinge", "squared"):
+        least = most = costs * (np.maximum(slack, 0) if trainer.loss == "squared_hinge" else slack)
+    outside = np.maximum(least - alpha, alpha - most).max()
+    require(bool(outside <= SLACK * max(1.0, costs.max())), f"α is {outside:.3g} off the optimum of {trainer.loss}")
+
+
 def _fit(trainer: Any, X: np.ndarray, y: np.ndarray) -> Any:
     return trainer.fit(binary_task(trainer.wants, X, y))
 
@@ -191,5 +212,6 @@ CHECKS: tuple[Check, ...] = (
     scores_out_of_bag_never_saw_their_group,
     held_out_scores_never_saw_their_group,
     many_are_fitted_as_if_alone,
+    machine_is_the_optimum_of_its_loss,
     one_side_is_refused,
 )

@@ -143,6 +143,8 @@ BROKEN = {
         "Scores out of the bag": {"fit_out_of_bag": nothing_held_out},
         "Held-out scores": {"fit_and_hold_out": held_out_in_vain},
         "as if each were alone": {"fit_and_hold_out": mixed_up},
+        "those of the optimum": {"loss": "hinge"},
+        "states the loss": {"loss": "zero_one"},
     },
     "calibrator": {
         "Every score": {"probabilities": lambda self, s, f: template("calibrator").probabilities(self, s, f)[:, None]},
@@ -184,6 +186,8 @@ BROKEN = {
         "`depends_on` names": {"depends_on": frozenset({"C"})},
         "changes with those": {"value": lambda self, problem: template("criterion").value(self, problem) / problem.C},
         "and with no other": {"depends_on": frozenset({"sigma"})},
+        "that it judges": {"judges": frozenset({"zero_one"})},
+        "names do not matter": {"takes_labels": True},
     },
     "search": {
         "best of its trace": {"search": wrong_trace},

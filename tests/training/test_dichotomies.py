@@ -293,3 +293,56 @@ def test_landmarks_take_over_where_the_matrix_does_not_fit():
 def test_a_trainer_without_a_matrix_or_without_another_stays(fields):
     config = make_config(**fields)
     assert trainer_for(config, 10**6, 1, PairwiseStatistics(X)) == (config.trainer, "auto")
+
+
+# --- balance --------------------------------------------------------------------------------------------------------
+
+
+def machine_of(trainer, balance, held_out="auto"):
+    """The machine of one label against two, and what it should be with the sides balanced and not."""
+    dichotomy, weights = Dichotomy((0,), (1, 2)), np.random.default_rng(0).uniform(0.5, 2, len(Y))
+    examples = Examples.of(X, Y, weights)
+    config = make_config(trainer=trainer, balance=balance, held_out=held_out)
+    [result] = train_dichotomies([dichotomy], examples, [Gaussian()], [2.0], config, make_run())
+    sides, K = np.where(np.isin(Y, dichotomy.positive), 1, -1), gram(Gaussian(), X)
+    factors = {
+        "sides": len(Y) / 2 / np.where(sides > 0, *(weights[sides == side].sum() for side in (1, -1))),
+        "none": 1.0,
+    }
+    expected = {
+        name: trainer.fit(Task(sides, 2.0, weights * factor, np.random.default_rng(0), K=K)).scores(K)
+        for name, factor in factors.items()
+    }
+    return result.machine.scores(K), expected
+
+
+@pytest.mark.parametrize("name", ["svm", "l2_svm", "least_squares"])
+@pytest.mark.parametrize("held_out", ["auto", "folds"])
+@pytest.mark.parametrize("balance", ["sides", "none"])
+def test_sides_are_balanced_or_not_as_the_option_says(name, held_out, balance):
+    scores, expected = machine_of(MANAGER.make("trainer", name), balance, held_out=held_out)
+    np.testing.assert_allclose(scores, expected[balance], atol=1e-8)
+    assert np.abs(expected["sides"] - expected["none"]).max() > 1e-2
+
+
+@pytest.mark.parametrize(
+    ("name", "held_out", "same_as"),
+    [("svm", "auto", "sides"), ("least_squares", "auto", "none"), ("least_squares", "folds", "sides")],
+)
+def test_by_itself_sides_are_balanced_but_in_closed_form(name, held_out, same_as):
+    scores, expected = machine_of(MANAGER.make("trainer", name), "auto", held_out=held_out)
+    np.testing.assert_allclose(scores, expected[same_as], atol=1e-8)
+
+
+def test_balanced_dichotomies_in_closed_form_share_no_factorisation_of_other_weights():
+    trainer = MANAGER.make("trainer", "least_squares")
+    rest = [Dichotomy((k,), tuple(other for other in range(3) if other != k)) for k in range(3)]
+    unequal = np.flatnonzero((Y != 0) | (np.arange(len(Y)) % 2 == 0))
+    examples = Examples.of(X[unequal], Y[unequal])
+    config = make_config(trainer=trainer, balance="sides")
+    arguments = ([Gaussian()] * 3, [2.0] * 3, config, make_run())
+    together = train_dichotomies(rest, examples, *arguments)
+    for dichotomy, result in zip(rest, together, strict=True):
+        [alone] = train_dichotomies([dichotomy], examples, [Gaussian()], [2.0], config, make_run())
+        np.testing.assert_allclose(result.held_out, alone.held_out, atol=1e-12)
+        np.testing.assert_allclose(result.machine.coefficients, alone.machine.coefficients, atol=1e-12)

@@ -107,3 +107,21 @@ def test_a_combination_is_fitted_anew():
     machine = FeatureMachine({"means": np.array([X[k == Y].mean(axis=0) for k in range(3)])})
     classifier = Classifier(("a", "b", "c"), strategy, (machine,), np.full(3, 10), fitted={"inverse_temperature": 0.01})
     assert recalibrated(classifier, classifier.scores(X), Y).fitted["inverse_temperature"] > 0.05
+
+
+def test_labels_are_balanced_unless_the_option_says_no():
+    seen = []
+
+    class Listening(Means):
+        def fit(self, task):
+            seen.append(task.weights)
+            return super().fit(task)
+
+    few = np.concatenate([np.flatnonzero(Y == 0)[:4], np.flatnonzero(Y != 0)])
+    examples = Examples.of(X[few], Y[few], groups=np.arange(len(few)))
+    for balance in ("auto", "sides", "none"):
+        seen.clear()
+        config = make_config(strategy=Listening(), balance=balance)
+        train_direct(examples, 3, Linear(), 1.0, config, make_run())
+        sums = [seen[0][Y[few] == label].sum() for label in range(3)]
+        np.testing.assert_allclose(sums, [4, 10, 10] if balance == "none" else [8, 8, 8])

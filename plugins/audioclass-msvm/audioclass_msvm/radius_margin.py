@@ -19,10 +19,11 @@ GAP = 1e-8  # relative; the constant K is made of ratios of coefficients
 
 @component
 class MulticlassRadiusMargin:
-    """Bound on the share of leave-one-out errors by radius and margins; far above 1, but it orders kernels.
+    """Bound on the leave-one-out errors of the Weston-Watkins machine with squared slacks, whatever will be trained.
 
-    With squared slacks the machine is that without slacks on K + I/C (specification 3.2), which always exists. Without
-    them C plays no part, and the value is NaN where no margin separates the labels. For three labels and more one
+    It is far above 1, but it orders kernels: for all labels of a direct strategy, or the two sides of a dichotomy. With
+    squared slacks the machine is that without slacks on K + I/C (specification 3.2), which always exists. Without them
+    C plays no part, and the value is NaN where no margin separates the labels. For three labels and more one
     coefficient near 0 makes the constant K, and with it the value, very large.
     """
 

@@ -1,13 +1,22 @@
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from audioclass_msvm.machines import WestonWatkins
 from audioclass_msvm.radius_margin import MulticlassRadiusMargin, register_criteria
+from audioclass_msvm.solver import Problem, solve
 
 from audioclass.criteria.problem import SelectionProblem
+from audioclass.engine.runs import make_run
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
+from audioclass.searches.grid import Grid
 from audioclass.testing import check_criterion
 from audioclass.testing.blobs import blobs
 from audioclass.trainers.l2_svm import L2SVM
+from audioclass.training.config import TrainingConfig
+from audioclass.training.examples import Examples
+from audioclass.training.train import train_classifier
 
 
 def case_of(n_labels=3, sigma=1.0, C=2.0, spread=0.7, **changes):
@@ -78,3 +87,31 @@ def test_what_no_margin_separates_cannot_be_judged_without_slacks():
 @pytest.mark.parametrize("squared_slacks", [True, False])
 def test_it_depends_on_C_where_slacks_are_squared(squared_slacks):
     assert MulticlassRadiusMargin(squared_slacks=squared_slacks).depends_on == ({"C"} if squared_slacks else set())
+
+
+class Listening(MulticlassRadiusMargin):
+    """The bound, with the problems that it was given."""
+
+    seen: ClassVar[list] = []
+
+    def value(self, problem):
+        self.seen.append(problem)
+        return super().value(problem)
+
+
+def test_under_a_direct_strategy_it_bounds_all_labels():
+    X, y = blobs(3, n_each=6, spread=0.7)
+    stated = {"strategy": WestonWatkins(), "kernel": Gaussian(), "criterion": Listening(), "search": Grid(2)}
+    run = make_run()
+    training = train_classifier(Examples.of(X, y), "abc", TrainingConfig.of({**stated, "recipe": None}, run), run)
+    [chosen] = training.selected
+    assert {tuple(problem.y) for problem in Listening.seen} == {tuple(y)}
+    alone = SelectionProblem(
+        gram(chosen.kernel, X), y, chosen.C
+    )  # labels are of the same size, so balance changes nothing
+    assert chosen.value == pytest.approx(MulticlassRadiusMargin().value(alone), rel=1e-6)
+    bound = MulticlassRadiusMargin().bound(alone)
+    K = gram(chosen.kernel, X) + np.eye(len(y)) / chosen.C
+    margins = Problem(K, y, np.full(len(y), np.inf), "sum", has_bias=True)
+    norm = solve(margins, 1e-8).norm  # specification 9: the bound is K D² Σ‖w_k‖²
+    assert bound.value == pytest.approx(bound.constant * bound.squared_diameter * norm, rel=1e-3)
