@@ -140,7 +140,8 @@ class Result:
     """Classified segments of one or more recordings: the one table that every format projects.
 
     Row i is `segments[i]` of `files[i]` with posteriors `P[i]` over `labels`; `paths` gives for each label
-    the names of the groups that hold it, larger ones first, and its own.
+    the names of the groups that hold it, larger ones first, and its own. `sample_rates` are those of the recordings, by
+    file, where they are known.
     """
 
     files: tuple[str, ...]
@@ -148,6 +149,7 @@ class Result:
     P: np.ndarray
     labels: tuple[str, ...]
     paths: tuple[tuple[str, ...], ...] = ()
+    sample_rates: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _freeze(self, "P", 2)

@@ -15,6 +15,7 @@ from audioclass.cli.options import WorkOptions, grouped
     "audioclass classify talk.wav",
     "audioclass classify recordings/ -o segments.csv --jobs 0 --resume",
     "audioclass classify talk.wav --model birds.audioclass --format textgrid -o talk.TextGrid",
+    "audioclass classify birds/ --format raven:high=4000 -o birds.selections.txt",
     "audioclass classify talk.wav --report talk.html",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
@@ -29,7 +30,11 @@ def classify(
     format: Annotated[  # noqa: A002 (the name of the option)
         str | None,
         typer.Option(
-            "--format", "-f", help="csv, json, textgrid, …; see `audioclass plugins --kind format`.", show_default=False
+            "--format",
+            "-f",
+            help="csv, json, textgrid, …, with parameters such as raven:high=4000 or csv:formulas=escape; see "
+            "`audioclass plugins --kind format`.",
+            show_default=False,
         ),
     ] = None,
     output: Annotated[

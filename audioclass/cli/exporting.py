@@ -13,17 +13,23 @@ from audioclass.data import Result
 from audioclass.errors import PluginError, UsageError
 from audioclass.hookspecs import PROJECT
 from audioclass.outputs import atomic_open
+from audioclass.parameters import parse_assignments, parse_component
 from audioclass.plugins.manager import PluginManager, plugin_manager
 
 
 def output_format(format: str | None, output: Path | None) -> LabelFormat | None:  # noqa: A002 (the name of the option)
-    """The format that was asked for, by name or by the suffix of the output; None for lines or a timeline."""
+    """The format that was asked for, by name or by the suffix of the output; None for lines or a timeline.
+
+    A name may be followed by parameters, `raven:high=4000`; `:high=4000` is for the format that the suffix tells.
+    """
     if format is None and output is None:
         return None
     manager = plugin_manager()
-    if format is None and output is not None:
-        format = name_by_suffix(output, manager)  # noqa: A001 (the name of the option)
-    return cast("LabelFormat", manager.make("format", str(format)))
+    name, assignments = parse_component(format or "")
+    if not name:
+        name = name_by_suffix(output or Path("-"), manager)
+    values = parse_assignments(manager.load("format", name), assignments)
+    return cast("LabelFormat", manager.make("format", name, values))
 
 
 def name_by_suffix(output: Path, manager: PluginManager) -> str:

@@ -77,7 +77,9 @@ def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
     good = [outcome.result for outcome in outcomes if outcome.result is not None]
     P = np.concatenate([result.P for result in good]) if good else np.empty((0, len(model.labels)))
     files = tuple(file for result in good for file in result.files)
-    return Result(files, tuple(s for result in good for s in result.segments), P, model.labels, model.paths)
+    segments = tuple(segment for result in good for segment in result.segments)
+    rates = {file: rate for result in good for file, rate in result.sample_rates.items()}
+    return Result(files, segments, P, model.labels, model.paths, rates)
 
 
 class Ledger:
@@ -144,7 +146,8 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
     if outcome.result is None:
         return {"reason": outcome.reason}
     segments = [[s.start, s.end, s.label] for s in outcome.result.segments]
-    return {"seconds": outcome.seconds, "segments": segments, "P": outcome.result.P.tolist()}
+    rate = next(iter(outcome.result.sample_rates.values()), None)
+    return {"seconds": outcome.seconds, "sample_rate": rate, "segments": segments, "P": outcome.result.P.tolist()}
 
 
 def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | None:
@@ -154,7 +157,8 @@ def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | Non
     try:
         segments = tuple(Segment(float(start), float(end), str(label)) for start, end, label in line["segments"])
         P = np.array(line["P"], np.float64).reshape(len(segments), len(model.labels))
-        result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths)
+        rates = {str(path): int(line["sample_rate"])} if line.get("sample_rate") else {}
+        result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths, rates)
         return Outcome(path, result, seconds=float(line["seconds"]), was_finished=True)
     except (KeyError, TypeError, ValueError):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -80,7 +80,9 @@ def classify_recording(
         for features in in_batches(extract_features(blocks, model.recipe)):
             segments += classifier.push(watch.windows(classifier.posteriors(features)))
         segments += classifier.finish()
+        rate = audio.sample_rate
     result = result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
+    result = replace(result, sample_rates={name: rate})
     return ClassifiedRecording(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
 
 

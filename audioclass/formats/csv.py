@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from typing import IO, ClassVar
+from typing import IO, ClassVar, Literal
 
 from audioclass.contracts import LabelFormat
 from audioclass.data import Annotations, Result, Segment
@@ -14,6 +14,7 @@ from audioclass.text_files import names_columns, read_table, span_of
 
 TIMES = ("start", "end")
 LABEL = "label"
+COMPUTED = ("=", "+", "-", "@", "\t", "\r", "'")  # as a spreadsheet does; an apostrophe so that it comes back
 
 
 @component
@@ -27,13 +28,16 @@ class Csv:
     names_recordings: ClassVar[bool] = True
 
     column: str = parameter(LABEL, help="the column that holds the label")
+    formulas: Literal["keep", "escape"] = parameter(
+        "keep", choices=("keep", "escape"), help="escape: an apostrophe before texts that a spreadsheet would compute"
+    )
 
     def write(self, result: Result, stream: IO[str]) -> None:
         """The table under a header; `posterior_…` columns follow the order of the labels."""
         lines = csv.writer(stream)
         columns = [self.column if name == LABEL else name for name in COLUMNS]
         lines.writerow([*columns, "path", *(f"posterior_{label}" for label in label_names(result))])
-        lines.writerows(map(_fields, rows_of(result)))
+        lines.writerows(map(self._fields, rows_of(result)))
 
     def recognises(self, first_line: str) -> bool:
         """By a header that names the times and the label."""
@@ -43,18 +47,25 @@ class Csv:
         """The segments of every value of the column `file`, separated by commas, tabs or semicolons."""
         recordings: dict[str, list[Segment]] = {}
         for row in read_table(stream, (*TIMES, self.column), ("file",)):
-            segment = Segment(*span_of(row.where, *map(row.get, TIMES)), row.exact(self.column))
-            recordings.setdefault(row.exact("file"), []).append(segment)
+            segment = Segment(*span_of(row.where, *map(row.get, TIMES)), self._unescaped(row.exact(self.column)))
+            recordings.setdefault(self._unescaped(row.exact("file")), []).append(segment)
         return Annotations(recordings)
 
+    def _fields(self, row: ResultRow) -> list[str]:
+        """The fields of a line, in the order of the header."""
+        values = (row.probability, row.runner_up_probability)
+        probability, of_runner_up = ("" if value is None else f"{value:.6f}" for value in values)
+        texts = (row.file, row.label, row.runner_up or "", "/".join(row.path))
+        file, label, runner_up, path = map(self._escaped, texts)
+        times = [f"{row.start:.6f}", f"{row.end:.6f}"]
+        best = [label, probability, runner_up, of_runner_up]
+        return [file, *times, *best, path, *(f"{p:.6f}" for p in row.posteriors)]
 
-def _fields(row: ResultRow) -> list[str]:
-    """The fields of a line, in the order of the header."""
-    values = (row.probability, row.runner_up_probability)
-    probability, of_runner_up = ("" if value is None else f"{value:.6f}" for value in values)
-    times = [f"{row.start:.6f}", f"{row.end:.6f}"]
-    best = [row.label, probability, row.runner_up or "", of_runner_up]
-    return [row.file, *times, *best, "/".join(row.path), *(f"{p:.6f}" for p in row.posteriors)]
+    def _escaped(self, text: str) -> str:
+        return f"'{text}" if self.formulas == "escape" and text.startswith(COMPUTED) else text
+
+    def _unescaped(self, text: str) -> str:
+        return text.removeprefix("'") if self.formulas == "escape" else text
 
 
 @hookimpl

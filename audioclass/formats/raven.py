@@ -16,6 +16,7 @@ from audioclass.text_files import TableRow, names_columns, read_table, shown, sp
 
 BEGIN, END, OFFSET, FILE = "Begin Time (s)", "End Time (s)", "File Offset (s)", "Begin File"
 LOW, HIGH = "Low Freq (Hz)", "High Freq (Hz)"
+UNKNOWN_HIGH = 8000.0  # hertz, of a recording whose sample rate nobody knows
 # What people call the column of labels, which Raven leaves to them; the first is the one that is written.
 LABELS = (
     *("Annotation", "annotations", "label", "labels", "species", "common name", "species code", "call type"),
@@ -38,15 +39,18 @@ class Raven:
     names_recordings: ClassVar[bool] = True
 
     column: str = parameter("", help="the column that holds the label; empty: Annotation, or another usual one")
-    high: float = parameter(8000.0, above=0.0, help="upper edge of the boxes, in hertz")
+    high: float | None = parameter(
+        None, above=0.0, help="upper edge of the boxes, in hertz; half the sample rate where it is not stated"
+    )
 
     def write(self, result: Result, stream: IO[str]) -> None:
         """One line a segment under Raven's own header."""
         lines = csv.writer(stream, delimiter="\t", lineterminator="\n")
         column = self.column or LABELS[0]
         lines.writerow(["Selection", "View", "Channel", BEGIN, END, LOW, HIGH, FILE, OFFSET, column, "Probability"])
-        for number, row in enumerate(rows_of(result), start=1):
-            lines.writerow([number, "Spectrogram 1", 1, *self._fields(row)])
+        for number, (file, row) in enumerate(zip(result.files, rows_of(result), strict=True), start=1):
+            high = self.high or result.sample_rates.get(file, 2 * UNKNOWN_HIGH) / 2
+            lines.writerow([number, "Spectrogram 1", 1, *_fields(row, high)])
 
     def recognises(self, first_line: str) -> bool:
         """By the times in its header."""
@@ -64,11 +68,6 @@ class Raven:
             recordings.setdefault(file, {}).setdefault(selection, Segment(*_span(row), label))
         return Annotations({file: list(selections.values()) for file, selections in recordings.items()})
 
-    def _fields(self, row: ResultRow) -> list[str]:
-        probability = "" if row.probability is None else f"{row.probability:.6f}"
-        start, end = f"{row.start:.6f}", f"{row.end:.6f}"
-        return [start, end, "0.0", f"{self.high}", one_line(row.file), start, one_line(row.label), probability]
-
     def _column(self, row: TableRow) -> str:
         """The column of labels: the one that was asked for, else the first usual one."""
         wanted = [self.column] if self.column else LABELS
@@ -77,6 +76,12 @@ class Raven:
             asked = repr(self.column) if self.column else "of labels"
             raise CorpusError(f"{row.where}: no column {asked}; found: {shown(', '.join(row.fields), 200)}")
         return there
+
+
+def _fields(row: ResultRow, high: float) -> list[str]:
+    probability = "" if row.probability is None else f"{row.probability:.6f}"
+    start, end = f"{row.start:.6f}", f"{row.end:.6f}"
+    return [start, end, "0.0", f"{high}", one_line(row.file), start, one_line(row.label), probability]
 
 
 def _span(row: TableRow) -> tuple[float, float]:

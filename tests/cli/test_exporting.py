@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from audioclass.cli.exporting import name_by_suffix
+from audioclass.cli import run
+from audioclass.cli.exporting import name_by_suffix, output_format
 from audioclass.errors import UsageError
 from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.manager import PluginManager
@@ -107,3 +108,22 @@ def test_choosing_a_format_imports_it_alone():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["audioclass.formats.rows", "audioclass.formats.rttm", "audioclass.formats.texts"]
+
+
+def test_a_format_takes_parameters():
+    assert output_format("raven:high=4000", None).high == 4000
+    assert output_format(":high=4000", Path("a.selections.txt")) == output_format("raven:high=4000,column=", None)
+    assert output_format("csv:formulas=escape,column=species", Path("a.txt")).column == "species"
+    with pytest.raises(UsageError, match=r"unknown parameter of raven 'hihg'; did you mean 'high'\?"):
+        output_format("raven:hihg=4000", None)
+    with pytest.raises(UsageError, match="raven: high=-1.0 must be"):
+        output_format("raven:high=-1", None)
+    with pytest.raises(UsageError, match="unknown format 'ravn'; did you mean 'raven'"):
+        output_format("ravn:high=1", None)
+
+
+def test_parameters_reach_the_file(small, model_file, capsys):
+    recording = str(small / "corpus" / "tone" / "tone-0.wav")
+    for text, edge in (("raven", "4000.0"), ("raven:high=3000", "3000.0")):  # it has 8000 samples a second
+        assert run(["classify", recording, "-m", str(model_file), "-f", text]) == 0
+        assert capsys.readouterr().out.splitlines()[1].split("\t")[6] == edge

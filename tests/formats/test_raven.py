@@ -1,6 +1,10 @@
+import io
+
+import numpy as np
 import pytest
 from formats.results import read, read_back
 
+from audioclass.data import Result, Segment
 from audioclass.errors import CorpusError
 from audioclass.formats.raven import Raven
 
@@ -47,3 +51,15 @@ def test_a_table_without_labels_is_refused():
 def test_a_wrong_time_is_named(begin, message):
     with pytest.raises(CorpusError, match=f"line 2: {message}"):
         read(Raven(), table(("Begin Time (s)", "End Time (s)", "Label"), (begin, "1", "x")))
+
+
+def test_boxes_reach_to_half_the_sample_rate_unless_told():
+    result = Result(("a.wav", "b.wav"), (Segment(0, 1, "owl"),) * 2, np.ones((2, 1)), ("owl",), (), {"a.wav": 44100})
+
+    def edges(raven):
+        stream = io.StringIO()
+        raven.write(result, stream)
+        return [line.split("\t")[6] for line in stream.getvalue().splitlines()[1:]]
+
+    assert edges(Raven()) == ["22050.0", "8000.0"]
+    assert edges(Raven(high=4000)) == ["4000.0", "4000.0"]
