@@ -38,7 +38,7 @@ class LabelRun:
         return self.total / self.n_windows
 
     def led(self) -> LabelRun:
-        """The same with the nearest posteriors that its label leads: runs that were given to it may lead otherwise."""
+        """The same with the nearest posteriors that its label leads."""
         mean = self.posteriors
         if mean.argmax() == self.label:
             return self
@@ -61,9 +61,10 @@ class Segmenter:
     """Makes segments of one recording's windows as they come; each is given as soon as nothing can change it.
 
     A run shorter than `min_duration` is given to the neighbour whose label is likelier in it, so that only a recording
-    that is shorter itself has a shorter segment; where another label would then lead the mean, the posteriors are the
-    nearest to it in which the neighbour's leads. Then a segment whose posterior is below the path's threshold is called
-    by a group, or unknown; neighbours that are called the same are one.
+    that is shorter itself has a shorter segment; the label of the two is that of the largest mean. Where that is the
+    label of the segment before, which is gone, it is that of the next largest, with the nearest posteriors it leads.
+    Then a segment whose posterior is below the path's threshold is called by a group, or unknown; neighbours that are
+    called the same are one.
     """
 
     def __init__(self, path: BackOffPath, min_duration: float = 0.0) -> None:
@@ -74,6 +75,7 @@ class Segmenter:
         self._start = 0.0
         self._before: LabelRun | None = None  # long enough, but the run after it may still be given to it
         self._run: LabelRun | None = None  # may still grow
+        self._given: int | None = None  # the label of the last run that is final
         self._named: tuple[str, LabelRun] | None = None  # may still be one with what follows
 
     def push(self, windows: Posteriors) -> list[ClassifiedSegment]:
@@ -86,12 +88,9 @@ class Segmenter:
         if self._window is None:
             return []
         given = list(self._add(self._cell(self._window, self._window[0].end)))
-        before, run = self._before, self._run
-        if before and run and run.end - run.start < self._min_duration:
-            last = [before.joined(run, before.label)]
-        else:
-            last = [one for one in (before, run) if one]
-        given += [segment for one in last for segment in self._name(one)]
+        if self._before and self._run and not self._is_long(self._run):
+            self._run, self._before = self._before.joined(self._run, self._before.label), None
+        given += [*self._settle(), *(self._name(self._run) if self._run else ())]
         return [*given, *([_classified(*self._named)] if self._named else [])]
 
     def _take(self, window: tuple[Segment, np.ndarray, int]) -> Iterator[ClassifiedSegment]:
@@ -119,9 +118,8 @@ class Segmenter:
             self._before, self._run = run, cell
         else:
             self._give_away(run, cell)
-        if self._before and self._run and self._is_long(self._run):
-            yield from self._name(self._before)
-            self._before = None
+        if self._run and self._is_long(self._run):
+            yield from self._settle()
 
     def _give_away(self, short: LabelRun, after: LabelRun) -> None:
         """A run that is too short goes to the one before it or to the one that begins, whichever is likelier in it."""
@@ -135,12 +133,28 @@ class Segmenter:
             before = None
         self._before, self._run = before, run
 
+    def _settle(self) -> Iterator[ClassifiedSegment]:
+        """The run before is final now that the one after it is long, unless the two turn out to have one label."""
+        before, run, self._before = self._before, self._run, None
+        if before and run and self._label(before) == run.label:
+            self._run = before.joined(run, run.label)
+        elif before:
+            yield from self._name(before)
+
+    def _label(self, run: LabelRun) -> int:
+        """The label of the largest mean but that of the run before; its present one among equals."""
+        mean = run.posteriors
+        if self._given is not None:
+            mean[self._given] = -np.inf
+        return run.label if mean[run.label] == mean.max() else int(mean.argmax())
+
     def _is_long(self, run: LabelRun) -> bool:
         return run.end - run.start >= self._min_duration
 
     def _name(self, run: LabelRun) -> Iterator[ClassifiedSegment]:
         """What is final now: the run itself where labels stand, else the segment before if this is called otherwise."""
-        run = run.led()
+        run = replace(run, label=self._label(run)).led()
+        self._given = run.label
         name = self._path.name(run.label, run.posteriors)
         if self._path.keeps_labels:
             yield _classified(name, run)
