@@ -54,7 +54,10 @@ def _matches(reader: CorpusReader, path: Path) -> bool:
 
 def generality(reader: CorpusReader) -> int:
     """How easily a folder of another layout is taken for one of this reader's; 0 where it does not say."""
-    return reader.generality if isinstance(reader, StatesGenerality) else 0
+    try:
+        return reader.generality if isinstance(reader, StatesGenerality) else 0
+    except PluginError:  # a reader that fails here fails to look at the path too, or can be taken at its word
+        return 0
 
 
 def with_joined_groups(clips: Sequence[Clip]) -> tuple[Clip, ...]:

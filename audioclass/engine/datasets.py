@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -132,8 +133,21 @@ def corpus_readers(registry: Registry, reader: str | None = None, settings: Sequ
     elif settings:
         raise UsageError(f"{settings[0]!r} is for one reader; name it with --reader")
     else:
-        readers = [registry.make("corpus_reader", name) for name in registry.names("corpus_reader")]
-    return [one.with_formats(label_formats(registry)) if isinstance(one, UsesFormats) else one for one in readers]
+        return [one for name in registry.names("corpus_reader") if (one := _reader_if_it_works(registry, name))]
+    return [_with_formats(one, registry) for one in readers]
+
+
+def _reader_if_it_works(registry: Registry, name: str) -> CorpusReader | None:
+    """The reader of a name that nobody asked for; None where its plugin fails, which is told."""
+    try:
+        return _with_formats(registry.make("corpus_reader", name), registry)
+    except PluginError as error:
+        warnings.warn(f"{error}; corpora are read without it", stacklevel=2)
+        return None
+
+
+def _with_formats(reader: CorpusReader, registry: Registry) -> CorpusReader:
+    return reader.with_formats(label_formats(registry)) if isinstance(reader, UsesFormats) else reader
 
 
 def label_formats(registry: Registry) -> list[LabelFormat]:

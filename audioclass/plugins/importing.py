@@ -44,12 +44,17 @@ def import_limit() -> float:
 
 
 @contextlib.contextmanager
-def contained(distribution: str) -> Iterator[None]:
+def contained(distribution: str, seconds: float) -> Iterator[None]:
     """Run the foreign code of a distribution: an ImportTimeout ends it, a UserInterrupt is the user's.
 
     What it prints goes to standard error, where it can close nothing; numpy's handling of errors stays as it was.
     """
-    with contextlib.redirect_stdout(_StandardError()), _numpy_restored(), _interrupts_told(), _limited(distribution):
+    with (
+        contextlib.redirect_stdout(_StandardError()),
+        _numpy_restored(),
+        _interrupts_told(),
+        _limited(distribution, seconds),
+    ):
         yield
 
 
@@ -94,8 +99,7 @@ def _interrupts_told() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _limited(distribution: str) -> Iterator[None]:
-    seconds = import_limit()
+def _limited(distribution: str, seconds: float) -> Iterator[None]:
     if not seconds:
         yield
     elif not _is_main_thread() or not hasattr(signal, "setitimer"):

@@ -27,7 +27,7 @@ from audioclass.parameters import make
 from audioclass.plugins import validation
 from audioclass.plugins.attribution import Origin, attributed
 from audioclass.plugins.builtins import builtin_source
-from audioclass.plugins.importing import ImportTimeout, UserInterrupt, contained
+from audioclass.plugins.importing import ImportTimeout, UserInterrupt, contained, import_limit
 from audioclass.plugins.manifests import Entry, describe, explain_difference, read_manifest, sort_entries
 from audioclass.plugins.sources import (
     NOT_INSTALLED,
@@ -342,8 +342,10 @@ class PluginManager:
         return loaded
 
     def _load_module(self, source: PluginSource, name: str) -> list[tuple[Entry, type[Any]]]:
-        surroundings = contextlib.nullcontext() if source.is_builtin else contained(source.distribution)
-        with surroundings:
+        surroundings: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+        if not source.is_builtin:
+            surroundings = contained(source.distribution, import_limit())
+        with _phase("import"), surroundings:  # the limit may be over at any moment, between two phases too
             with _phase("import"):
                 module = self._modules[name] if name in self._modules else _resolve(name)
             with _phase("registration"):

@@ -168,6 +168,13 @@ def test_a_corpus_is_read_without_a_reader_that_fails_to_look_at_it(fault, fault
     assert warning.endswith("; the corpus is read without it")
 
 
+def test_a_corpus_is_read_without_a_reader_that_cannot_be_made(faulty, small, recwarn, capfd):
+    module = faulty("corpus_reader", "__post_init__", "raise RuntimeError('boom')")
+    assert cli.run(["-p", str(module), "corpus", "stats", str(small / "corpus")]) == 0
+    [warning] = [str(one.message) for one in recwarn if "faulty" in str(one.message)]
+    assert warning.endswith("RuntimeError: boom; corpora are read without it")
+
+
 def test_labels_are_read_without_a_format_that_fails_to_look_at_them(faulty, tmp_path, recwarn, capfd):
     code = "suffixes = ('.txt',)\n    def recognises(self, first_line): raise RuntimeError('boom')\n    def read"
     module = faulty("format", "read", "pass")

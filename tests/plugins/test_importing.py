@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,19 @@ def test_one_that_catches_everything_it_may_is_ended_too(tmp_path, monkeypatch):
     monkeypatch.setenv("AUDIOCLASS_IMPORT_SECONDS", "0.2")
     code = "import time\ntry:\n    time.sleep(100)\nexcept Exception:\n    time.sleep(100)"
     assert len(put_aside(tmp_path, monkeypatch, code, "clings")) == 1
+
+
+def test_outside_the_main_thread_a_line_says_who_is_slow(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AUDIOCLASS_IMPORT_SECONDS", "0.1")
+    code = f"import time\nfrom pathlib import Path\nwhile not Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
+    thread = threading.Thread(target=put_aside, args=(tmp_path, monkeypatch, code, "slow"))
+    thread.start()
+    told = ""
+    while not told:
+        told = capsys.readouterr().err
+    (tmp_path / "go").touch()
+    thread.join()
+    assert told == "audioclass-slow: not imported after 0.1 s, still waiting\n"
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])
