@@ -22,10 +22,22 @@ ROUNDING = float(np.finfo(np.float64).eps)
 FLAT = 1e-12  # of the same: the least curvature along a pair
 
 
+def is_bounded(loss: Loss) -> bool:
+    """Whether C bounds α; a ValueError for a loss without support vectors."""
+    if loss not in BOUNDED:
+        raise ValueError(f"loss {loss!r} has no support vectors, must be one of {', '.join(BOUNDED)}")
+    return BOUNDED[loss]
+
+
 def ridge_of(C: float, weights: np.ndarray, loss: Loss) -> np.ndarray:
     """Λ_ii = 1/(C s_i), what squared slacks add to the diagonal of K; 0 for other losses."""
     squared = (weights > 0) & (loss == "squared_hinge")
     return np.divide(1.0, C * weights, out=np.zeros(len(weights)), where=squared)
+
+
+def with_ridge(K: np.ndarray, C: float, weights: np.ndarray, loss: Loss) -> np.ndarray:
+    """A: K + Λ for squared slacks, K itself for other losses."""
+    return np.asarray(K + np.diag(ridge_of(C, weights, loss))) if loss == "squared_hinge" else K
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +62,9 @@ class Dual:
     @classmethod
     def of(cls, K: np.ndarray, y: np.ndarray, C: float, weights: np.ndarray, loss: Loss = "hinge") -> Dual:
         """That of a machine of this loss, C multiplied by the weights; examples of weight 0 carry nothing."""
-        if loss not in BOUNDED:
-            raise ValueError(f"loss {loss!r} has no support vectors, must be one of {', '.join(BOUNDED)}")
-        box = C * weights if BOUNDED[loss] else np.where(weights > 0, np.inf, 0.0)
-        ridge = ridge_of(C, weights, loss)
-        A = np.asarray(K, np.float64)
-        return cls(A + np.diag(ridge) if ridge.any() else A, y, np.where(y > 0, 0, -box), np.where(y > 0, box, 0))
+        box = C * weights if is_bounded(loss) else np.where(weights > 0, np.inf, 0.0)
+        A = with_ridge(np.asarray(K, np.float64), C, weights, loss)
+        return cls(A, y, np.where(y > 0, 0, -box), np.where(y > 0, box, 0))
 
     def without(self, p: int) -> Dual:
         """The dual in which example p carries nothing."""

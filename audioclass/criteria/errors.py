@@ -47,7 +47,7 @@ class ExactLeaveOneOut:
     """Share of examples on the wrong side of the support vector machine trained without them."""
 
     name: ClassVar[str] = "exact_leave_one_out"
-    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge"})
+    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge", "squared_hinge", "hard_margin"})
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 

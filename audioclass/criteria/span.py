@@ -18,14 +18,13 @@ class Span:
     """Share of examples that would be lost if leaving one out left the set of support vectors as it is."""
 
     name: ClassVar[str] = "span"
-    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge"})
+    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge", "squared_hinge", "hard_margin"})
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
 
     def value(self, problem: SelectionProblem) -> float:
         """#{α S² > y f} / n."""
-        scores = span_scores(problem.K, problem.machine, problem.y, problem.C, problem.task_weights)
-        return float((problem.y * scores < 0).mean())
+        return float((_margins(problem, 0.0) < 0).mean())
 
 
 @component
@@ -33,7 +32,7 @@ class SmoothedSpan:
     """The span estimate with its steps made smooth: a span that does not jump, a sigmoid in place of a count."""
 
     name: ClassVar[str] = "smoothed_span"
-    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge"})
+    judges: ClassVar[frozenset[Loss]] = frozenset({"hinge", "squared_hinge", "hard_margin"})
     better: ClassVar[Literal["lower", "higher"]] = "lower"
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C"})
     eta: float = parameter(0.1, above=0.0, scale="log", search=(1e-3, 10.0), help="what combinations pay for λ²/α")
@@ -41,10 +40,17 @@ class SmoothedSpan:
 
     def value(self, problem: SelectionProblem) -> float:
         """Mean of 1/(1 + exp(−steepness (α S² − y f)))."""
-        margins = problem.y * span_scores(
-            problem.K, problem.machine, problem.y, problem.C, problem.task_weights, self.eta
-        )
-        return float(np.exp(-np.logaddexp(0, self.steepness * margins)).mean())
+        return float(np.exp(-np.logaddexp(0, self.steepness * _margins(problem, self.eta))).mean())
+
+
+def _margins(problem: SelectionProblem, eta: float) -> np.ndarray:
+    """(n,): y f − α S², in the space of K + Λ with squared slacks."""
+    if problem.loss is None:
+        raise ValueError("the span needs a support vector machine, the trainer of the problem states no loss")
+    return np.asarray(
+        problem.y
+        * span_scores(problem.K, problem.machine, problem.y, problem.C, problem.task_weights, eta, problem.loss)
+    )
 
 
 @hookimpl

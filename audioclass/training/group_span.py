@@ -10,30 +10,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from audioclass.criteria.spans import FREE, bordered_inverse, multipliers, squared_diameter
+from audioclass.contracts import Loss
+from audioclass.criteria.dual import ridge_of, with_ridge
+from audioclass.criteria.spans import bordered_inverse, multipliers, squared_diameter
 from audioclass.problems import Machine
 
 
 def group_span_scores(
-    K: np.ndarray, machine: Machine, y: np.ndarray, C: float, weights: np.ndarray, groups: np.ndarray
+    K: np.ndarray,
+    machine: Machine,
+    y: np.ndarray,
+    C: float,
+    weights: np.ndarray,
+    groups: np.ndarray,
+    loss: Loss = "hinge",
 ) -> np.ndarray:
-    """(n,) scores of an L1 machine trained on K and y, each as if its group had not been there.
+    """(n,) scores of a machine of a loss, trained on K and y, each as if its group had not been there.
 
     Where a group holds all free vectors, nothing is left to combine: its examples lose α times the squared diameter.
     """
-    alpha, bound = multipliers(machine, y, C, weights)
+    _, is_free = multipliers(machine, y, C, weights, loss)
+    A = with_ridge(K, C, weights, loss)
     signed = np.zeros(len(y))
     signed[machine.support] = machine.coefficients
-    free = machine.support[(alpha > FREE * bound) & (alpha < (1 - FREE) * bound)]
-    inverse = bordered_inverse(K[np.ix_(free, free)]) if len(free) else np.zeros((1, 1))
+    free = machine.support[is_free]
+    inverse = bordered_inverse(A[np.ix_(free, free)]) if len(free) else np.zeros((1, 1))
     place = np.full(len(y), -1)
     place[free] = np.arange(len(free))
-    scores = machine.scores(K)
+    scores = machine.scores(K) + ridge_of(C, weights, loss) * signed  # in the space of A
     for members in _supporting(groups, machine.support):
         if np.sum(place[members] >= 0) < len(free):
-            scores[members] -= _unexplained(K, inverse, free, members, place) @ signed[members]
+            scores[members] -= _unexplained(A, inverse, free, members, place) @ signed[members]
         else:
-            scores[members] -= signed[members] * squared_diameter(K)
+            scores[members] -= signed[members] * squared_diameter(A)
     return scores
 
 

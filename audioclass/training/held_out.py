@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from audioclass.contracts import HasSpan, HoldsOutGroups, HoldsOutOfBag
+from audioclass.contracts import HasSpan, HoldsOutGroups, HoldsOutOfBag, Loss, StatesLoss, Trainer
 from audioclass.problems import Machine
 from audioclass.training.config import HeldOutMethod
 from audioclass.training.examples import Examples
@@ -86,8 +86,18 @@ class GroupSpan:
         machine = problem.trainer.fit(task)
         if task.K is None or not isinstance(machine, Machine):
             raise ValueError(f"{problem.trainer.name} fits no Gram matrix, which the span needs")
-        scores = group_span_scores(task.K, machine, task.y, problem.C, task.weights, problem.groups)
+        loss = _loss_of_support(problem.trainer)
+        scores = group_span_scores(task.K, machine, task.y, problem.C, task.weights, problem.groups, loss)
         return over_examples(machine, problem.rows), scores
+
+
+def _loss_of_support(trainer: Trainer) -> Loss:
+    """The loss of a machine with support vectors."""
+    if isinstance(trainer, StatesLoss) and trainer.loss != "squared":
+        return trainer.loss
+    if isinstance(trainer, HasSpan):
+        return "hinge"
+    raise ValueError(f"{trainer.name} fits no support vectors, which the span needs")
 
 
 @dataclass(frozen=True, eq=False)

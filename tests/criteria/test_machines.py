@@ -92,6 +92,36 @@ def test_span_is_near_the_exact_error():
     assert Span().value(judged) <= SupportVectors().value(judged)
 
 
+def left_out(judged):
+    """(n,) scores of each example by the machine that the trainer fits without it."""
+    scores = []
+    for p in range(len(judged.y)):
+        rest = np.delete(np.arange(len(judged.y)), p)
+        scores.append(judged.restricted(rest).machine.scores(judged.K[p : p + 1, rest])[0])
+    return np.array(scores)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_leave_one_out_and_span_of_squared_slacks(seed, C):
+    judged = problem(30, seed, C=C, learner=L2SVM())
+    lost = judged.y * left_out(judged) < 0
+    np.testing.assert_array_equal(judged.lost, lost)
+    assert ExactLeaveOneOut().value(judged) == lost.mean()
+    assert Span().value(judged) == pytest.approx(lost.mean(), abs=2 / 30)
+    assert SmoothedSpan(eta=1e-9, steepness=1e6).value(judged) == pytest.approx(Span().value(judged), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_leave_one_out_and_span_of_hard_margins(seed):
+    judged = problem(30, seed, sigma=0.5, learner=HardMargin())
+    lost = judged.y * left_out(judged) < 0
+    np.testing.assert_array_equal(judged.lost, lost)
+    assert ExactLeaveOneOut().value(judged) == lost.mean() > 0
+    assert Span().value(judged) == pytest.approx(lost.mean(), abs=2 / 30)
+    assert replace(judged, C=7.0).lost.tolist() == judged.lost.tolist()
+
+
 def test_a_steep_smooth_span_without_smoothing_is_the_count():
     judged = problem(40)
     assert SmoothedSpan(eta=1e-12, steepness=1e6).value(judged) == pytest.approx(Span().value(judged), abs=1e-6)

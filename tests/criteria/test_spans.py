@@ -83,6 +83,41 @@ def test_it_is_leave_one_out_where_the_support_does_not_change(C):
     np.testing.assert_allclose(*np.transpose(pairs), rtol=1e-6, atol=1e-6)  # LIBSVM's, at its tightest
 
 
+def separated(n=24, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[:, 0] += y
+    return np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=-1) / 2), y
+
+
+def unchanged_unbounded(K, y, A, loss):
+    """The same for machines without a bound on α, by LIBSVM at a large C on A."""
+    machine = trained(A, y, 1e6)
+    scores = span_scores(K, machine, y, 2.0, loss=loss)
+    for p in machine.support:
+        without, score = left_out(A, y, 1e6, p)
+        if set(np.flatnonzero(without > 1e-6)) == set(machine.support) - {p}:
+            yield scores[p], score
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hard_margin"])
+def test_without_a_bound_on_alpha_it_is_leave_one_out_where_the_support_does_not_change(loss):
+    pairs = []
+    for seed in range(10):
+        K, y = separated(seed=seed)
+        A = K + np.eye(len(y)) / 2.0 if loss == "squared_hinge" else K
+        pairs += unchanged_unbounded(K, y, A, loss)
+    assert len(pairs) >= 8
+    np.testing.assert_allclose(*np.transpose(pairs), rtol=1e-3, atol=1e-3)
+
+
+def test_a_loss_without_support_vectors_has_no_span():
+    K, y = examples()
+    with pytest.raises(ValueError, match="loss 'squared' has no support vectors"):
+        span_scores(K, trained(K, y, 1.0), y, 1.0, loss="squared")
+
+
 def test_non_support_vectors_keep_their_score_which_is_that_of_leave_one_out():
     K, y = examples()
     machine = trained(K, y, 5.0)

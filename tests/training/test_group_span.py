@@ -56,6 +56,24 @@ def test_it_is_exact_where_nothing_else_changes(size):
     assert exact >= 3
 
 
+@pytest.mark.parametrize("name", ["l2_svm", "hard_margin"])
+def test_without_a_bound_on_alpha_it_is_exact_where_the_support_stays(name):
+    exact, trainer = 0, plugin_manager(installed=False).make("trainer", name)
+    for seed in range(8):
+        K, y, C, weights, _ = problem(seed=seed, spread=0.6, n_each=12)
+        machine = trainer.fit(Task(y, C, weights, np.random.default_rng(0), K=K))
+        groups = np.arange(len(y)) // 2
+        scores = group_span_scores(K, machine, y, C, weights, groups, trainer.loss)
+        for group in np.unique(groups):
+            rest = np.flatnonzero(groups != group)
+            other = trainer.fit(Task(y[rest], C, weights[rest], np.random.default_rng(0), K=K[np.ix_(rest, rest)]))
+            if set(rest[other.support]) == set(machine.support) - set(np.flatnonzero(groups == group)):
+                exact += 1
+                expected = other.scores(K[np.ix_(groups == group, rest)])
+                np.testing.assert_allclose(scores[groups == group], expected, atol=1e-5)
+    assert exact >= 8
+
+
 def test_it_is_nearer_to_retraining_than_scores_of_the_training_set():
     K, y, C, weights, machine = problem(n_each=60, spread=1.5)
     groups = np.arange(len(y)) // 4

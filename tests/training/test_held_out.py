@@ -3,6 +3,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from audioclass.criteria.spans import span_scores
 from audioclass.kernels.linear import Linear
 from audioclass.parameters import component
 from audioclass.plugins.manager import plugin_manager
@@ -63,6 +64,22 @@ def test_all_labels_at_once_know_bags_and_folds(asked):
     for learner, method in ((Bagging(), OutOfBag), (trainer("least_squares"), Folds)):
         one = LabelsProblem.of(examples, n_labels=2, kernel=Linear(), C=1.0, strategy=learner)
         assert isinstance(scoring_for(one, asked, 5), method)
+
+
+@pytest.mark.parametrize("name", ["svm", "l2_svm", "hard_margin"])
+def test_the_span_is_that_of_the_machine_of_its_trainer(name):
+    learner, y = trainer(name), np.where(np.arange(12) % 2 == 0, 1, -1)
+    apart = X + 4 * y[:, None]
+    one = DichotomyProblem.of(Dichotomy((0,), (1,)), Examples.of(apart, Y), kernel=Linear(), C=1.0, trainer=learner)
+    machine, scores = GroupSpan().fit(one, Examples.of(apart, Y))
+    K = apart @ apart.T
+    expected = span_scores(K, machine, y, 1.0, loss=learner.loss)
+    np.testing.assert_allclose(scores, expected, atol=1e-6)
+
+
+def test_the_span_of_a_machine_without_support_vectors_is_refused():
+    with pytest.raises(ValueError, match="least_squares fits no support vectors, which the span needs"):
+        GroupSpan().fit(problem(trainer("least_squares"), None), Examples.of(X, Y))
 
 
 def test_one_dichotomy_alone_is_one_of_those_together():
