@@ -1,6 +1,6 @@
 """A kernel and C for each node, each level or all nodes of a tree: what the choice of their scope costs and brings.
 
-ESC-10 and esc40 (40 other labels of ESC-50) on their official folds, FSDD with one speaker left out at a time;
+ESC-10 and esc40 (the 40 other labels of ESC-50, three of its folds) on official folds, FSDD by speaker left out;
 `environment` recipe and all defaults but the scope of the selection. `shared` is one choice for all dichotomies of the
 same labels, `level` one for those of a depth of the tree, `node` one for each. Seconds are of the processor, for
 selection and training, the sum over folds. Differences are to `shared`, the mean over folds with its standard error.

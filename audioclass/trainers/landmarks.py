@@ -31,7 +31,8 @@ class Landmarks:
     One example in ten is a landmark, at least 300 where there are as many. They lie evenly among the examples of each
     side in their order, so that every recording has its part, and machines that have a side in common have landmarks in
     common. Weights multiply C as they are given; examples of weight 0 are left out and are no landmarks. What is held
-    out may still be a landmark: its place serves, its label does not.
+    out may still be a landmark: its place serves, its label does not. Criteria judge it by its exact form, the
+    least-squares machine, on the few examples that a kernel is chosen on.
     """
 
     name: ClassVar[str] = "landmarks"

@@ -21,7 +21,7 @@ from audioclass.errors import UsageError
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.numerics import balanced_sides, log_loss
-from audioclass.problems import Dichotomy
+from audioclass.problems import Dichotomy, Task
 from audioclass.searches.grid import Grid
 from audioclass.searches.lbfgs import LBFGS
 from audioclass.testing.blobs import blobs
@@ -62,6 +62,34 @@ class Spy:
         return Alignment().value(problem)
 
 
+@dataclass(frozen=True)
+class Unstated:
+    """Least squares that says nothing of its loss: its own closed form is asked."""
+
+    name: ClassVar[str] = "unstated"
+    wants: ClassVar[str] = "gram"
+
+    def fit(self, task):
+        return LeastSquares().fit(task)
+
+    def fit_and_hold_out(self, task, Y, groups):
+        return LeastSquares().fit_and_hold_out(task, Y, groups)
+
+
+@dataclass(frozen=True)
+class Bag(Unstated):
+    """Holds out every other group."""
+
+    name: ClassVar[str] = "bag"
+    fit_and_hold_out: ClassVar[None] = None
+
+    def fit_out_of_bag(self, task, groups):
+        inside = groups % 2 == 0
+        part = Task(task.y[inside], task.C, task.weights[inside], task.rng, K=task.K[np.ix_(inside, inside)])
+        scores = np.where(inside, np.nan, self.fit(part).scores(task.K[:, inside]))
+        return self.fit(task), scores
+
+
 def examples(groups=None):
     return Examples.of(X, Y, WEIGHTS, np.arange(len(Y)) if groups is None else groups)
 
@@ -100,16 +128,10 @@ def test_errors_on_folds_are_those_of_the_trainer_with_balanced_sides(trainer):
     for fold in range(4):
         rest = folds != fold
         weights = balanced_sides(WEIGHTS[rest], SIDES[rest])
-        task = type(problem.learner)().fit
-        machine = task(_task(problem.K[np.ix_(rest, rest)], SIDES[rest], problem.C, weights))
+        task = Task(SIDES[rest], problem.C, weights, np.random.default_rng(0), K=problem.K[np.ix_(rest, rest)])
+        machine = trainer.fit(task)
         errors.append(np.mean(SIDES[~rest] * machine.scores(problem.K[np.ix_(~rest, rest)]) < 0))
     assert KFoldError().value(problem) == pytest.approx(np.mean(errors))
-
-
-def _task(K, y, C, weights):
-    from audioclass.problems import Task
-
-    return Task(y, C, weights, np.random.default_rng(0), K=K)
 
 
 def test_weights_that_multiply_c_are_those_of_training():
@@ -142,6 +164,7 @@ def test_the_option_of_balance_holds_for_selection(trainer, balance, balanced):
         (SVM(), "span"),
         (L2SVM(), "auto"),
         (Landmarks(), "auto"),
+        (Unstated(), "auto"),
     ],
     ids=lambda one: getattr(one, "name", one),
 )
@@ -152,6 +175,16 @@ def test_held_out_scores_are_those_that_training_calibrates_on(trainer, method, 
     [trained] = train_dichotomies([ONE_VS_REST], given, [kernel], [problem.C], config, RUN)
     tolerance = 1e-3 if isinstance(trainer, Landmarks) else 1e-8  # of which the exact form is judged
     np.testing.assert_allclose(problem.held_out_scores, trained.held_out, atol=tolerance)
+
+
+def test_what_no_bag_left_out_is_passed_over():
+    given = examples(np.arange(len(Y)))
+    problem, _ = problem_of(given, trainer=Bag())
+    known = np.arange(len(Y)) % 2 == 1
+    np.testing.assert_array_equal(np.isfinite(problem.held_out_scores), known)
+    wrong = SIDES[known] * problem.held_out_scores[known] < 0
+    assert LeaveGroupOutError().value(problem) == pytest.approx(WEIGHTS[known] @ wrong / WEIGHTS[known].sum())
+    assert np.isfinite(LeaveGroupOutLogLoss().value(problem))
 
 
 @pytest.mark.parametrize("balance", ["auto", "none"])
