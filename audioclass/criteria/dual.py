@@ -74,9 +74,9 @@ class Dual:
 
     def optimum(self, start: np.ndarray, e: np.ndarray | None = None) -> Optimum:
         """The optimum from β within their bounds and of sum 0, with e where it is at hand; a ValueError without one."""
-        walk = _Walk(self, start, self.y - self.A @ start if e is None else e)
-        walk.end()
-        return self.at(walk.beta, walk.e)
+        active = _ActiveSet(self, start, self.y - self.A @ start if e is None else e)
+        active.end()
+        return self.at(active.beta, active.e)
 
     def at(self, beta: np.ndarray, e: np.ndarray) -> Optimum:
         """Who is barely inside its box is at the bound: rounding alone put it there."""
@@ -89,7 +89,7 @@ class Dual:
         return Optimum(beta, e, free, float((e[can_rise & counts].max() + e[can_fall & counts].min()) / 2))
 
 
-class _Walk:
+class _ActiveSet:
     """β on its way to the optimum: a pair that violates it moves, then all inside their box until they agree on a bias.
 
     The objective rises with each such step and is the greatest for those that are at a bound: no set of these comes

@@ -36,11 +36,11 @@ def smallest_ball(K: np.ndarray) -> Ball:
     size, rounding = float(A.diagonal().max()), 8 * np.finfo(np.float64).eps * float(np.abs(K).max())
     if size <= rounding:  # all examples are one
         return Ball(0.0, np.full(len(K), 1 / len(K)))
-    beta = _Walk(A, max(GAP * size, rounding)).ended()
+    beta = _BallSupport(A, max(GAP * size, rounding)).ended()
     return Ball(float(beta @ A.diagonal() - beta @ A @ beta), beta)
 
 
-class _Walk:
+class _BallSupport:
     """β on a support of affinely independent examples, from guess to optimum."""
 
     def __init__(self, A: np.ndarray, gap: float) -> None:
