@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from audioclass.errors import AudioFileError, UsageError
@@ -27,18 +28,56 @@ def is_recording(name: str | Path) -> bool:
 def find_recordings(paths: Sequence[Path]) -> list[Path]:
     """The recordings under the paths, in order: files as they are, folders searched all the way down.
 
-    Suffixes count in any case; hidden files and folders do not. A folder with the suffix of a recording is among them,
-    for its reader to refuse. Where there are none at all, that is refused here.
+    Suffixes count in any case; hidden files and folders do not; links to folders are followed, each folder is searched
+    once. A folder with the suffix of a recording, and one that cannot be entered, are among them, for their reader to
+    refuse. Where there are none at all, that is refused here.
     """
     recordings: dict[Path, None] = {}
     for path in paths:
-        if path.is_dir():
+        if irregularity(path) == FOLDER:
             recordings |= dict.fromkeys(_below(path))
         else:
             recordings[path] = None
     if not recordings:
         raise UsageError(f"{', '.join(map(str, paths))}: no recordings found")
     return list(recordings)
+
+
+@dataclass(frozen=True)
+class ListedFolder:
+    """A folder with the sorted names of folders and files in it but hidden ones; `error` where it cannot be entered."""
+
+    path: Path
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    error: OSError | None = None
+
+
+def walk_folders(path: Path) -> Iterator[ListedFolder]:
+    """Every folder from a path down, in the order of names; links are followed, and no folder is listed twice."""
+    return _walk(path, set())
+
+
+def _walk(path: Path, listed: set[str]) -> Iterator[ListedFolder]:
+    real = os.path.realpath(path)
+    if real in listed:
+        return
+    listed.add(real)
+    folder = _list_folder(path)
+    yield folder
+    for name in folder.folders:
+        yield from _walk(path / name, listed)
+
+
+def _list_folder(path: Path) -> ListedFolder:
+    try:
+        with os.scandir(path) as entries:
+            is_folder = {entry.name: entry.is_dir() for entry in entries if not entry.name.startswith(".")}
+    except OSError as error:
+        return ListedFolder(path, error=error)
+    names = sorted(is_folder)
+    folders = tuple(name for name in names if is_folder[name])
+    return ListedFolder(path, folders, tuple(name for name in names if not is_folder[name]))
 
 
 def irregularity(path: Path) -> str:
@@ -53,7 +92,10 @@ def irregularity(path: Path) -> str:
 
 def regular(path: Path) -> Path:
     """The path itself, if it can be read to its end."""
-    if reason := irregularity(path):
+    reason = irregularity(path)
+    if reason == FOLDER and (error := _list_folder(path).error) is not None:
+        reason = f"a folder that cannot be entered: {error.strerror}"
+    if reason:
         raise AudioFileError(f"{path}: {reason}")
     return path
 
@@ -65,9 +107,10 @@ def not_endless(path: Path) -> Path:
     return path
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted([*files, *folders]):
+def _below(path: Path) -> Iterator[Path]:
+    for folder in walk_folders(path):
+        if folder.error is not None:
+            yield folder.path
+        for name in sorted([*folder.files, *folder.folders]):
             if is_recording(name):
-                yield Path(parent, name)
+                yield folder.path / name

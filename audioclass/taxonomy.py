@@ -92,7 +92,8 @@ class Taxonomy:
     @classmethod
     def read(cls, path: Path) -> Taxonomy:
         """From a TOML file or from nested folders."""
-        nested = _nested_folders(path, ()) if path.is_dir() else _nested_toml(path)
+        is_folder = os.path.isdir(path)  # noqa: PTH112 (no error for a name that is too long)
+        nested = _nested_folders(path, ()) if is_folder else _nested_toml(path)
         try:
             return cls.of(nested)
         except CorpusError as error:

@@ -14,7 +14,7 @@ ROOMS = {
     "smoothers", "formats", "corpora",
 }  # fmt: skip
 TABLE = (
-    {"errors", "plain", "data", "markup", "threads"},
+    {"errors", "plain", "data", "display", "markup", "threads"},
     {"parameters", "problems", "taxonomy", "numerics", "outputs", "recordings", "workers"},
     {"contracts", "trees", "text_files", "storage"},
     {"hookspecs", "run"},

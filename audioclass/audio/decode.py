@@ -35,6 +35,7 @@ from audioclass.audio.foreign import ffmpeg_sound, foreign_sound, has_ffmpeg
 from audioclass.audio.sndfile import is_untagged_mpeg, libsndfile_sound, mpeg_sound
 from audioclass.audio.source import Source
 from audioclass.audio.streams import Sound, Unreadable, plain_sound
+from audioclass.display import printable
 from audioclass.errors import AudioFileError
 
 SAMPLE_RATES = (8000, 192000)
@@ -120,8 +121,7 @@ def open_audio(source: Path | str | BinaryIO) -> Decoder:
 def _name(source: Path | str | BinaryIO) -> str:
     if not isinstance(source, Path | str):
         return "the stream"
-    name = "standard input" if source == "-" else str(source)
-    return name if name.isprintable() else repr(name)
+    return "standard input" if source == "-" else printable(str(source))
 
 
 def _sound_of(source: Path | str | BinaryIO, stack: ExitStack) -> Sound:

@@ -88,7 +88,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without our letters still gets the rest
-    warnings.showwarning = lambda message, *_: screen.warn(str(message))
+    warnings.showwarning = lambda message, *_: screen.warn(" ".join(str(message).splitlines()))
     end_in_order()
     try:
         code = run(sys.argv[1:])

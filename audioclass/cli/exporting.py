@@ -69,7 +69,11 @@ def write_result(format: LabelFormat, result: Result, output: Path | None) -> No
     """To a file that appears only when it is whole, or to standard output."""
     is_binary = isinstance(format, WritesBytes) and format.binary
     if output is None or str(output) == "-":
-        format.write(result, sys.stdout.buffer if is_binary else sys.stdout)
+        if is_binary:
+            format.write(result, sys.stdout.buffer)
+        else:
+            with screen.text_output() as stream:
+                format.write(result, stream)
         return
     with atomic_open(output, "wb" if is_binary else "w") as stream:
         format.write(result, stream)

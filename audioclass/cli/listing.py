@@ -10,6 +10,7 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.data import Result
+from audioclass.display import printable
 from audioclass.engine.batches import Outcome
 from audioclass.formats.rows import COLUMNS, rows_of
 
@@ -46,12 +47,12 @@ def _fields(result: Result) -> Iterator[tuple[str, ...]]:
     """The columns of each segment as texts."""
     for row in rows_of(result):
         yield (
-            " ".join(row.file.split()),
+            printable(row.file),
             f"{row.start:.3f}",
             f"{row.end:.3f}",
-            " ".join(row.label.split()),
+            printable(row.label),
             _probability(row.probability),
-            " ".join((row.runner_up or "").split()),
+            printable(row.runner_up or ""),
             _probability(row.runner_up_probability),
         )
 

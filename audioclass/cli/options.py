@@ -16,7 +16,7 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.errors import UsageError, unknown_name
-from audioclass.recordings import not_endless
+from audioclass.recordings import FOLDER, irregularity, not_endless
 from audioclass.run import Executor, Run, executor_for
 from audioclass.training.config import OPTIONS, Option, TrainingConfig
 
@@ -190,8 +190,8 @@ class CorpusOptions(WorkOptions):
 
 def find_project_file(corpus: Path) -> Path | None:
     """The file of options that belongs to a corpus: in its folder, or beside it."""
-    places = [corpus, corpus.parent] if corpus.is_dir() else [corpus.parent]
-    return next((place / PROJECT_FILE for place in places if (place / PROJECT_FILE).is_file()), None)
+    places = [corpus, corpus.parent] if irregularity(corpus) == FOLDER else [corpus.parent]
+    return next((place / PROJECT_FILE for place in places if not irregularity(place / PROJECT_FILE)), None)
 
 
 def read_config(path: Path) -> dict[str, Any]:

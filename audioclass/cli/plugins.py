@@ -263,7 +263,8 @@ def _print_diagnosis(rows: Sequence[dict[str, Any]], ailing: Sequence[Any], trac
         ],
     )
     for quarantined in ailing:
-        screen.out(f"\n{quarantined.distribution} {quarantined.version}: {quarantined.phase}: {quarantined.reason}")
+        screen.out("")
+        screen.out(f"{quarantined.distribution} {quarantined.version}: {quarantined.phase}: {quarantined.reason}")
         screen.out(f"  mend it with: {quarantined.remedy}")
         if traceback and quarantined.traceback:
-            screen.out("  " + quarantined.traceback.rstrip().replace("\n", "\n  "))
+            screen.out_text("  " + quarantined.traceback.rstrip().replace("\n", "\n  "))

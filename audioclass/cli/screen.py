@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from audioclass.cli.stopping import telling_how_far
+from audioclass.display import printable, printable_json, printable_lines
 from audioclass.errors import UsageError
 from audioclass.outputs import refuse_inputs, unwritable, written_file
 from audioclass.run import Progress, silent
@@ -18,30 +20,46 @@ KEPT = "start it again to go on: what is done is kept"
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
-def out(text: str) -> None:
-    """A line of the result."""
-    sys.stdout.write(text + "\n")
+def out(line: str) -> None:
+    """A line of the result; its fields may be separated by tabs."""
+    sys.stdout.write("\t".join(map(printable, line.split("\t"))) + "\n")
+
+
+def out_text(text: str) -> None:
+    """Lines of the result that stand in the text as they are."""
+    sys.stdout.write(printable_lines(text) + "\n")
+
+
+@contextlib.contextmanager
+def text_output() -> Iterator[IO[str]]:
+    """Standard output for the text of a file: as it is for programs, on a terminal nothing in it is obeyed."""
+    if not sys.stdout.isatty():
+        yield sys.stdout
+        return
+    text = io.StringIO(newline="")
+    yield text
+    sys.stdout.write(printable_lines(text.getvalue().replace("\r\n", "\n")))
 
 
 def out_json(value: Any) -> None:
     """The result for programs."""
-    out(json.dumps(value, ensure_ascii=False, indent=2))
+    sys.stdout.write(printable_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
 
 def note(text: str) -> None:
     """A message beside the result; where nobody can be told, the result is no worse."""
     with contextlib.suppress(OSError):
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(printable(text) + "\n")
 
 
 def error(text: str) -> None:
     """The one line that says what went wrong; red on a terminal."""
-    _coloured(" ".join(text.splitlines()), "red")
+    _coloured(printable(text), "red")
 
 
 def warn(text: str) -> None:
     """A message that a user should not miss; yellow on a terminal."""
-    _coloured(f"warning: {' '.join(text.splitlines())}", "yellow")
+    _coloured(f"warning: {printable(text)}", "yellow")
 
 
 def _coloured(line: str, colour: str) -> None:
@@ -75,11 +93,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A drawn table on a terminal; in a pipe one line a row, its fields separated by tabs."""
     if not sys.stdout.isatty():
         for row in (columns, *rows):
-            out("\t".join(" ".join(field.split()) for field in row))
+            out("\t".join(map(printable, row)))
         return
     from audioclass.cli import terminal
 
-    terminal.print_table(columns, rows)
+    terminal.print_table(columns, [[printable(field) for field in row] for row in rows])
 
 
 @contextlib.contextmanager

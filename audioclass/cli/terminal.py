@@ -9,6 +9,7 @@ from rich import progress as bars
 from rich.console import Console
 from rich.table import Table
 
+from audioclass.display import printable
 from audioclass.run import Progress
 
 MOST_BARS = 2
@@ -49,7 +50,7 @@ def progress_bars() -> Iterator[Progress]:
         def tell(stage: str, done: float, total: float | None) -> None:
             amount = f"{done:.0f}" if total is None else f"{done:.0f} of {total:.0f}"
             known = tasks.pop(stage, None)  # put back at the end: the first is the one that was told of longest ago
-            tasks[stage] = drawn.add_task(stage, total=total, amount=amount) if known is None else known
+            tasks[stage] = drawn.add_task(printable(stage), total=total, amount=amount) if known is None else known
             drawn.update(tasks[stage], completed=done, total=total, amount=amount)
             if total is not None and done >= total:
                 drawn.remove_task(tasks.pop(stage))

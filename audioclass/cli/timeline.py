@@ -14,8 +14,8 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 from audioclass.data import Result
+from audioclass.display import printable
 from audioclass.formats.rows import ResultRow, Track, tracks_of
-from audioclass.formats.texts import one_line
 from audioclass.reports.recording import clock
 
 COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999")  # Okabe and Ito
@@ -51,7 +51,7 @@ def print_timeline(result: Result) -> None:
 
 def _track_lines(track: Track, names: Sequence[str], width: int, is_named: bool) -> list[Text]:
     end = max(row.end for row in track.rows)
-    title = [Text(one_line(track.file), no_wrap=True, overflow="ellipsis")] if is_named else []
+    title = [Text(printable(track.file), no_wrap=True, overflow="ellipsis")] if is_named else []
     return [*title, _bar(track.rows, names, end, width), _axis(end, width)]
 
 
@@ -78,7 +78,7 @@ def _cells(rows: Sequence[ResultRow], end: float, width: int) -> list[str | None
 
 def _filled(name: str, names: Sequence[str], n: int) -> str:
     """The filling of a label over n columns, its name amid it where there is room."""
-    filling, text = FILLINGS[names.index(name) % len(FILLINGS)], f" {one_line(name)} "
+    filling, text = FILLINGS[names.index(name) % len(FILLINGS)], f" {printable(name)} "
     room = n - cell_len(text)
     return filling * n if room < 0 else filling * (room // 2) + text + filling * (room - room // 2)
 
@@ -106,11 +106,11 @@ def _legend(rows: Sequence[ResultRow], names: Sequence[str], width: int) -> list
         seconds[row.label] = seconds.get(row.label, 0.0) + row.end - row.start
     total = sum(seconds.values()) or 1.0
     ordered = sorted(seconds, key=lambda name: -seconds[name])
-    room = min(max(cell_len(one_line(name)) for name in ordered), max(width - LEGEND_ROOM, 1))
+    room = min(max(cell_len(printable(name)) for name in ordered), max(width - LEGEND_ROOM, 1))
     return [
         Text.assemble(
             (FILLINGS[names.index(name) % len(FILLINGS)] * 3, _style(name, names)),
-            f" {set_cell_size(one_line(name), room)}",
+            f" {set_cell_size(printable(name), room)}",
             (f"  {clock(seconds[name]):>9}  {100 * seconds[name] / total:5.1f} %", "dim"),
             no_wrap=True,
         )

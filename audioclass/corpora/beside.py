@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from audioclass.data import Annotations, Segment
-from audioclass.recordings import is_recording
+from audioclass.errors import CorpusError
+from audioclass.recordings import is_recording, walk_folders
 from audioclass.text_files import shown
 
 NO_RECORDING = "no recording of its name beside it"
@@ -61,10 +61,14 @@ class Place:
 
 
 def places(path: Path) -> Iterator[Place]:
-    """Every folder from a path down, in the order of their names; hidden ones do not count."""
-    for parent, folders, names in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        files = [Path(parent, name) for name in sorted(names) if not name.startswith(".")]
+    """Every folder from a path down, in the order of their names; hidden ones do not count, linked ones do.
+
+    One that cannot be entered is refused: what is in it would be missing in silence.
+    """
+    for folder in walk_folders(path):
+        if folder.error is not None:
+            raise CorpusError(f"{folder.path}: cannot be entered: {folder.error.strerror}")
+        files = [folder.path / name for name in folder.files]
         yield Place(
             tuple(file for file in files if is_recording(file)), tuple(file for file in files if not is_recording(file))
         )

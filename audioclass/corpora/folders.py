@@ -109,11 +109,11 @@ def _walk(path: Path, parts: tuple[str, ...] = (), above: tuple[str, ...] = ()) 
 
 
 def _listed(path: Path) -> tuple[list[str], tuple[str, ...]]:
-    """Names of folders and of files, sorted; none where the folder cannot be read."""
+    """Names of folders and of files, sorted."""
     try:
         entries = [entry for entry in os.scandir(path) if not entry.name.startswith(".")]
-    except OSError:
-        return [], ()
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be entered: {error.strerror}") from error
     folders = {entry.name for entry in entries if entry.is_dir()}
     return sorted(folders), tuple(sorted({entry.name for entry in entries} - folders))
 

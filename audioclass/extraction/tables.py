@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from audioclass.display import encodable
 from audioclass.errors import UsageError, unknown_name
 from audioclass.extraction.batch import Extracted
 from audioclass.extraction.recipe import Recipe
@@ -44,15 +44,19 @@ def table_writer(path: Path) -> Callable[[IO[bytes], Sequence[Extracted], Recipe
     return WRITERS[suffix]
 
 
-def write_csv(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
+def _write_csv(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    write_csv(text, outcomes, recipe)
+    text.detach()
+
+
+def write_csv(stream: IO[str], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
     """One line for each window, with as many digits as float32 needs."""
-    text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="", write_through=True)
-    lines = csv.writer(text)
+    lines = csv.writer(stream)
     lines.writerow([*KEYS, *recipe.columns])
     for file, X, times in _rows(outcomes):
         for values, (start, end) in zip(X, times, strict=True):
             lines.writerow([file, f"{start:.6f}", f"{end:.6f}", *(f"{value:.9g}" for value in values.tolist())])
-    text.detach()
 
 
 def _write_npz(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Recipe) -> None:
@@ -91,7 +95,7 @@ def _write_parquet(stream: IO[bytes], outcomes: Sequence[Extracted], recipe: Rec
             table.write_batch(arrow.record_batch(columns, schema=schema))
 
 
-WRITERS = {".csv": write_csv, ".npz": _write_npz, ".parquet": _write_parquet}
+WRITERS = {".csv": _write_csv, ".npz": _write_npz, ".parquet": _write_parquet}
 
 
 def _import_parquet() -> tuple[Any, Any]:
@@ -112,4 +116,4 @@ def _rows(outcomes: Sequence[Extracted]) -> Iterator[tuple[str, np.ndarray, np.n
 
 def _name(path: Path) -> str:
     """The path as text that can be written: bytes that are no UTF-8 are shown escaped."""
-    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+    return encodable(str(path))

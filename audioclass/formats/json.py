@@ -8,9 +8,9 @@ from typing import IO, Any, ClassVar
 
 from audioclass.contracts import LabelFormat
 from audioclass.data import Annotations, Result, Segment
+from audioclass.display import encodable
 from audioclass.errors import CorpusError
 from audioclass.formats.rows import COLUMNS, ResultRow, label_names, rows_of
-from audioclass.formats.texts import encodable
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 from audioclass.text_files import numbered_lines, shown, span_of

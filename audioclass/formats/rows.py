@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from audioclass.formats.texts import encodable
+from audioclass.display import encodable
 
 if TYPE_CHECKING:
     from audioclass.data import Result

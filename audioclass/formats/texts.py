@@ -10,11 +10,6 @@ SHORT = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 LONG = {escaped: character for character, escaped in SHORT.items()}
 
 
-def encodable(text: str) -> str:
-    """Text that UTF-8 can hold: bytes of a file's name that are no text are shown escaped."""
-    return text.encode("utf-8", errors="backslashreplace").decode()
-
-
 def one_line(text: str) -> str:
     r"""Text without tabs, line ends and other control characters: these become `\t`, `\n`…, a backslash `\\`."""
     return BREAKING.sub(lambda match: SHORT.get(match[0], f"\\u{ord(match[0]):04x}"), text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
 import tempfile
 from dataclasses import replace
@@ -48,7 +49,7 @@ def _words(name: str) -> list[str]:
 
 
 def _refuse_taken(component: str, kind: str, folder: Path, manager: PluginManager) -> None:
-    if folder.exists():
+    if os.path.lexists(folder):
         raise UsageError(f"{folder} exists already; nothing was written")
     namespace = KINDS[kind].namespace
     for entry in manager.entries():

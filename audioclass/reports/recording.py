@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from audioclass.data import Posteriors, Result
+from audioclass.display import encodable
 from audioclass.formats.rows import ResultRow, label_names, rows_of
-from audioclass.formats.texts import encodable
 from audioclass.markup import element, embedded_json, escape, page
 from audioclass.reports.appearance import STYLE, cell, row_head, table
 from audioclass.reports.curves import Curves, curves_of

@@ -69,7 +69,7 @@ def test_progress_is_silent_away_from_a_terminal(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("say", "line"), [(screen.error, "[a] b"), (screen.warn, "warning: [a] b")])
+@pytest.mark.parametrize(("say", "line"), [(screen.error, "[a]\\nb"), (screen.warn, "warning: [a]\\nb")])
 def test_a_message_is_one_line_plain_in_a_pipe_and_coloured_on_a_terminal(say, line, capsys, become_terminal):
     say("[a]\nb")
     assert capsys.readouterr().err == line + "\n"

@@ -28,7 +28,8 @@ from audioclass.trees.text import WrittenTree
 
 def show(model: str) -> None:
     """Draw the tree of a model."""
-    screen.out("\n".join(draw_lines(_load(model)[1])))
+    for line in draw_lines(_load(model)[1]):
+        screen.out(line)
 
 
 def export(model: str, *, output: Path | None, format_name: str | None) -> None:
@@ -85,7 +86,7 @@ def _place(output: Path | None, inputs: Sequence[Path]) -> Path | None:
 
 def _write(text: str, place: Path | None) -> None:
     if place is None:
-        screen.out(text.rstrip("\n"))
+        screen.out_text(text.rstrip("\n"))
     else:
         atomic_write(place, text)
         screen.note(f"{place}: written")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,7 +58,8 @@ def _write(output: Path | None, done: Sequence[Extracted], recipe: Recipe) -> No
     if output is None:
         return
     if str(output) == "-":
-        write_csv(sys.stdout.buffer, done, recipe)
+        with screen.text_output() as stream:
+            write_csv(stream, done, recipe)
     else:
         screen.note(f"{output}: {write_table(output, done, recipe)} rows of {len(recipe.columns)} features")
 

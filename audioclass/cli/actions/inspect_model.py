@@ -20,9 +20,9 @@ def show(model: str, *, json: bool) -> None:
     if json:
         screen.out_json(manifest)
     else:
-        screen.out(_summary(summary))
-        screen.out("")
-        screen.out("\n".join(draw_lines(summary.tree)) if summary.tree else summary.taxonomy.draw())
+        drawn = draw_lines(summary.tree) if summary.tree else summary.taxonomy.draw().splitlines()
+        for line in (*_summary(summary), "", *drawn):
+            screen.out(line)
     for line in differences:
         screen.note(f"{model}: {line}")
 
@@ -54,12 +54,12 @@ def verify(model: str, *, json: bool) -> None:
 def card(model: str) -> None:
     """The card of a model; it needs none of the model's plugins."""
     summary, _, differences = read_summary(model)
-    screen.out(card_of(summary).rstrip())
+    screen.out_text(card_of(summary).rstrip())
     for line in differences:
         screen.note(f"{model}: {line}")
 
 
-def _summary(model: Summary) -> str:
+def _summary(model: Summary) -> list[str]:
     about = model.about
     report = about.get("report", {}).get("grouped", {})
     main: Mapping[str, float] = next(iter(report.values()), {})
@@ -76,4 +76,4 @@ def _summary(model: Summary) -> str:
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")
     versions = about.get("versions", {})
     lines.append("made with " + ", ".join(f"{name} {version}" for name, version in versions.items()))
-    return "\n".join(lines)
+    return lines

@@ -10,9 +10,10 @@ from audioclass.extraction.recipes import load_recipe, recipe_text, shipped_reci
 def list_recipes(name: str | None, *, json: bool) -> None:
     """Every shipped recipe in a line, or one in full."""
     if name is not None:
-        screen.out_json(load_recipe(name, make_run().registry).plain()) if json else screen.out(
-            recipe_text(name).rstrip()
-        )
+        if json:
+            screen.out_json(load_recipe(name, make_run().registry).plain())
+        else:
+            screen.out_text(recipe_text(name).rstrip())
         return
     tables = shipped_recipes()
     if json:

@@ -20,6 +20,7 @@ from audioclass.engine import training as engine
 from audioclass.engine import updating
 from audioclass.engine.training import Trained
 from audioclass.errors import UsageError
+from audioclass.recordings import FOLDER, irregularity
 from audioclass.taxonomy import Taxonomy
 from audioclass.trees.drawing import draw_lines
 from audioclass.trees.files import read_tree
@@ -64,7 +65,7 @@ def _default_name(corpus: Path | None, update: Path | None, tree: Path | None) -
             raise UsageError("CORPUS is missing; only --update with --tree goes without")
         return f"{update.stem}-edited"
     path = corpus.resolve()
-    return path.name if path.is_dir() else path.stem
+    return path.name if irregularity(path) == FOLDER else path.stem
 
 
 def _train(
@@ -112,7 +113,8 @@ def _show_nodes(trained: Trained) -> None:
     """The tree with what was chosen at each node, or a table of the machines where there is no tree."""
     tree = learnt_tree(trained.model)
     if tree is not None:
-        screen.out("\n".join(draw_lines(tree)))
+        for line in draw_lines(tree):
+            screen.out(line)
     else:
         machines = [_machine(one, len(trained.model.labels)) for one in trained.model.about["machines"]]
         screen.table(("label or group", "against", "kernel", "C", "examples", "log-loss"), machines)
