@@ -48,6 +48,7 @@ MOST_MEMBERS = 20_000
 LONGEST_AXIS = 2**20
 LONGEST_HEADER = 4096
 PIECE = 2**20  # bytes read at a time
+LONGEST_MESSAGE = 400
 
 
 def write_archive(path: Path, manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -137,16 +138,22 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except AudioclassError as error:
-        raise ModelError(f"{path}: {error}") from error
+        raise ModelError(f"{path}: {_in_short(str(error))}") from error
     except BrokenPipeError:
         raise
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror or error}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError) as error:
-        raise ModelError(f"{path}: not a whole model file: {error}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OverflowError) as error:
+        raise ModelError(f"{path}: not a whole model file: {_in_short(str(error))}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, ArithmeticError) as error:
         what = f"{error!r}" if isinstance(error, KeyError) else str(error) or type(error).__name__
-        raise ModelError(f"{path}: not a model that can be read: {' '.join(what.split())}") from error
+        raise ModelError(f"{path}: not a model that can be read: {_in_short(what)}") from error
+
+
+def _in_short(text: str) -> str:
+    """On one line of a bounded length, whatever the file wrote into it."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_MESSAGE else f"{line[:LONGEST_MESSAGE]}…"
 
 
 # --- writing

@@ -21,7 +21,7 @@ from audioclass.classifier.classifier import Classifier, Machines, StatedCompone
 from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.classifier.preprocessing import STATES, Preprocessing
-from audioclass.classifier.saving import FIRST_WITH_DIGESTS, FORMAT, RECORDINGS_MEMBERS, SCHEMA
+from audioclass.classifier.saving import FIRST_WITH_DIGESTS, FORMAT, RECORDINGS_MEMBERS, SCHEMA, check_size
 from audioclass.classifier.summary import Summary
 from audioclass.classifier.tree import written_tree
 from audioclass.errors import AudioclassError, ModelError
@@ -39,7 +39,6 @@ GROUPS = (
     "machines",
 )  # first names of the members that are read
 PART_MEMBERS = ("rows", "coefficients", "intercepts", "machines")
-MOST_LABELS = 4096
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
 MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
 
@@ -321,8 +320,7 @@ def _check_members(group: str, names: Sequence[str], expected: set[str]) -> None
 def labels_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """The labels, as many as can be combined in bounded memory."""
     stated = _listed(manifest["labels"], "labels")
-    if len(stated) > MOST_LABELS:
-        raise ModelError(f"{len(stated)} labels, at most {MOST_LABELS} are read")
+    check_size(len(stated), len(_listed((manifest["plan"] or {}).get("dichotomies", []), "dichotomies")))
     return tuple(_text(label) for label in stated)
 
 

@@ -23,6 +23,7 @@ from audioclass.classifier.bank import Bank, KernelPart
 from audioclass.classifier.classifier import Classifier, StatedComponent
 from audioclass.classifier.model import Model
 from audioclass.contracts import Named
+from audioclass.errors import ModelError
 from audioclass.parameters import parameter_values
 from audioclass.problems import Plan
 
@@ -30,12 +31,23 @@ SCHEMA = 2  # raised by the rule above, with a file of the new schema in tests/g
 FIRST_WITH_DIGESTS = 2  # the schema from which on a file without digests is no whole one
 FORMAT = "audioclass model"
 SUFFIX = ".audioclass"
+MOST_LABELS = 4096
+MOST_DICHOTOMIES = 2**15
 RECORDINGS_MEMBERS = ("digests", "groups", "rows", "times")
 
 
 def save_model(model: Model, path: Path) -> None:
-    """Write a model whole or not at all."""
+    """Write a model whole or not at all; one that could not be read again is refused."""
+    check_size(len(model.labels), 0 if model.classifier.plan is None else len(model.classifier.plan.dichotomies))
     write_archive(path, manifest_of(model), arrays_of(model))
+
+
+def check_size(n_labels: int, n_dichotomies: int) -> None:
+    """Refuse more than can be combined in bounded memory: 256 labels have so many pairs."""
+    if n_labels > MOST_LABELS or n_dichotomies > MOST_DICHOTOMIES:
+        raise ModelError(
+            f"{n_labels} labels and {n_dichotomies} dichotomies, at most {MOST_LABELS} and {MOST_DICHOTOMIES} are read"
+        )
 
 
 def manifest_of(model: Model) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import numpy as np
 from audioclass.strategies.coupling import FAINTEST, SMALLEST, solve_each
 
 BLOCK = 100_000  # numbers in the matrices of the rows coupled at a time, so that they stay in the cache
+MOST_LABELS = 400  # a matrix of them by themselves is solved again and again, for each row
+MOST_PRODUCTS = 2**24  # numbers, an eighth of a gigabyte
 HURRY = 0.2  # share of its gradient that holds a falling posterior back: it shrinks by up to 1 + 1/HURRY in a step
 ROUNDING = 1e-14  # a divergence that falls by less, in units of all weights, does not fall
 
@@ -44,6 +46,11 @@ class _Sets:
 
     @classmethod
     def of(cls, code: np.ndarray, weights: np.ndarray) -> _Sets:
+        if len(code) > MOST_LABELS or 3 * code.size * len(code) > MOST_PRODUCTS:
+            raise ValueError(
+                f"{code.shape[1]} dichotomies of {len(code)} labels are more than the Bradley-Terry model can couple;"
+                " use another decoding"
+            )
         plus, minus = (np.ascontiguousarray(side.T, dtype=np.float64) for side in (code > 0, code < 0))
         both = plus + minus
         squares = [np.einsum("nk,nl->kln", e, e).reshape(-1, len(e)) for e in (plus, minus, both)]

@@ -16,6 +16,8 @@ FAINTEST = 1e-250  # a posterior never falls below this on the way, so that rati
 
 def pair_matrix(probabilities: np.ndarray, n_labels: int) -> np.ndarray:
     """(n, Q, Q) of r_kl = P(k | k or l) from (n, Q(Q−1)/2) of them for k < l in order; ½ on the diagonal."""
+    if probabilities.shape[1] != n_labels * (n_labels - 1) // 2:
+        raise ValueError(f"{probabilities.shape[1]} pairs, {n_labels} labels have {n_labels * (n_labels - 1) // 2}")
     r = np.full((len(probabilities), n_labels, n_labels), 0.5)
     k, l = np.triu_indices(n_labels, 1)  # noqa: E741 (the specification's letters)
     r[:, k, l] = np.clip(probabilities, SMALLEST, 1 - SMALLEST)

@@ -1,5 +1,6 @@
 """Model files that an enemy wrote: one line each, no code run, memory bounded."""
 
+import io
 import json
 import pickle
 import struct
@@ -178,10 +179,13 @@ def test_what_is_missing_is_named_with_its_distribution(model_file, tmp_path):
 
 
 MEASURED = """
-import resource, sys
+import pathlib, resource, sys
 from audioclass.cli import run
 code = run(sys.argv[1:])
-print("code", code, "megabytes", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+most, status = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, pathlib.Path("/proc/self/status")
+if status.exists():  # the other figure counts what the parent held when it started us
+    most = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+print("code", code, "megabytes", most // 1024, file=sys.stderr)
 """
 MOST_MEGABYTES = 500
 
@@ -222,6 +226,31 @@ def test_a_manifest_of_empty_lists_takes_no_memory(model_file, tmp_path):
     text = b'{"format": [' + b"[]," * 5_000_000 + b"0]}"
     path.write_bytes(zipped(sealed(members_of(model_file) | {"manifest.json": text})))
     assert "about 10000003 values" in refused_in_bounds("model", "show", path)
+
+
+def of_many_labels(n_labels, strategy):
+    """As many labels as are read, and a plan of three dichotomies."""
+
+    def change(manifest):
+        labels = [f"label{i}" for i in range(n_labels)]
+        sides = [list(range(n_labels // 2)), list(range(n_labels // 2, n_labels))]
+        manifest |= {"labels": labels, "paths": [[label] for label in labels], "counts": [3] * n_labels}
+        manifest["strategy"] = {"name": strategy, "parameters": {}}
+        manifest["plan"]["dichotomies"] = [sides] * len(manifest["plan"]["dichotomies"])
+        manifest["about"]["machines"] = []
+
+    def of(members):
+        n = len(np.load(io.BytesIO(members["golden/features.npy"])))
+        return changed(change)(members | {"golden/posteriors.npy": npy(np.full((n, n_labels), 1 / n_labels))})
+
+    return of
+
+
+@pytest.mark.parametrize(("n_labels", "strategy"), [(4000, "one_vs_one"), (2000, "output_code"), (5000, "one_vs_rest")])
+def test_labels_that_no_plan_tells_apart_take_no_memory(n_labels, strategy, model_file, tmp_path):
+    path = tmp_path / "labels.audioclass"
+    path.write_bytes(of_many_labels(n_labels, strategy)(members_of(model_file)))
+    assert len(refused_in_bounds("model", "verify", path)) < 500
 
 
 LARGE_RECIPES = {
