@@ -94,11 +94,15 @@ def test_evaluation_and_comparison_count_decisions(model, folder):
     assert compared.systems[0].measures["accuracy"] == pytest.approx(accuracy)
 
 
-@pytest.mark.parametrize("options", [{}, {"windows": True}, {"min_duration": 1.2}, {"threshold": 0.6}], ids=str)
-def test_of_a_model_with_a_taxonomy_no_runner_up_is_ahead(folder, options):
+@pytest.fixture(scope="module")
+def taxonomic(folder):
     tree = folder / "tree.toml"
     tree.write_text('low = ["one", "two"]\nhigh = ["three", "four", "five"]\n')
-    model = train_small(folder, taxonomy=str(tree)).model
-    rows = list(rows_of(classify_recording(folder / "all.wav", model, segmentation(**options)).result))
+    return train_small(folder, taxonomy=str(tree)).model
+
+
+@pytest.mark.parametrize("options", [{}, {"windows": True}, {"min_duration": 1.2}, {"threshold": 0.6}], ids=str)
+def test_of_a_model_with_a_taxonomy_no_runner_up_is_ahead(taxonomic, folder, options):
+    rows = list(rows_of(classify_recording(folder / "all.wav", taxonomic, segmentation(**options)).result))
     assert len(rows) > 1
     assert all(row.probability is None or row.probability >= row.runner_up_probability for row in rows)
