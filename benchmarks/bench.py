@@ -19,10 +19,15 @@ DATA = "AUDIOCLASS_DATA"  # the environment variable that stands for --data
 
 
 def options(
-    description: str, *, needs_data: bool = True, write: str | None = None, model: str | None = None
+    description: str,
+    *,
+    needs_data: bool = True,
+    write: str | None = None,
+    model: str | None = None,
+    parts: Sequence[str] = (),
 ) -> argparse.Namespace:
-    """What every benchmark can be told; `write` says what --write does and `model` is the default of --model, where
-    there are these. A benchmark that needs data ends here with one line if there is none.
+    """What every benchmark can be told; `write` says what --write does, `model` is the default of --model and `parts`
+    are those of --corpus, where there are these. A benchmark that needs data ends here with one line if there is none.
     """
     parser = argparse.ArgumentParser(description=description)
     if needs_data:
@@ -34,6 +39,9 @@ def options(
         parser.add_argument("--write", action="store_true", help=write)
     if model is not None:
         parser.add_argument("--model", default=model, help="a model file or a shipped one (default: %(default)s)")
+    if parts:
+        parser.add_argument("--corpus", action="append", choices=parts, help="only this part; may be repeated")
+        parser.add_argument("--rows", type=Path, help="folder that keeps the rows of each part and merges them")
     options = parser.parse_args()
     if needs_data:
         _check_data(options.data, parser)

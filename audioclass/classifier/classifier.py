@@ -22,6 +22,7 @@ from audioclass.contracts import (
 )
 from audioclass.numerics import led_by
 from audioclass.problems import FeatureMachine, Plan
+from audioclass.strategies.posterior_calibration import PosteriorCalibration
 from audioclass.threads import one_thread
 
 Machines = Bank | tuple[FeatureMachine, ...]
@@ -39,7 +40,8 @@ class Classifier:
     """Everything learnt about `labels`: kernel machines in a bank or machines over features, and how they combine.
 
     `plan` is None for a direct strategy, whose machines have a score for each label. `counts` is (n_labels,): examples
-    of each. `calibrations` has an entry for each dichotomy; `fitted` is what the combination learnt.
+    of each. `calibrations` has an entry for each dichotomy; `fitted` is what the combination learnt and
+    `posterior_calibration` the last step after it, where posteriors are better with one.
     """
 
     labels: tuple[str, ...]
@@ -51,6 +53,7 @@ class Classifier:
     calibrator: Calibrator | None = None
     calibrations: tuple[Fitted, ...] = ()
     fitted: Fitted = field(default_factory=dict)
+    posterior_calibration: PosteriorCalibration | None = None
 
     @one_thread()
     def scores(self, X: np.ndarray) -> np.ndarray:
@@ -74,13 +77,19 @@ class Classifier:
     @one_thread()
     def combine(self, scores: np.ndarray) -> np.ndarray:
         """Posteriors (n, n_labels) from scores, at least 0 and of sum 1; the label of a row is that of the largest."""
+        P = self.strategy_posteriors(scores)
+        return P if self.posterior_calibration is None else self.posterior_calibration.apply(P)
+
+    @one_thread()
+    def strategy_posteriors(self, scores: np.ndarray) -> np.ndarray:
+        """Posteriors as the strategy gives them, before the last step."""
         scores = np.asarray(scores, np.float64)
         if self.plan is None:
             return cast("DirectStrategy", self.strategy).combine(scores, self.fitted)
         return self.combine_calibrated(self.probabilities(scores), scores)
 
     def combine_calibrated(self, probabilities: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """The same from the calibrated probabilities of the scores, where there is a plan.
+        """The same from the calibrated probabilities of the dichotomies, where there is a plan.
 
         Where the strategy has a decision of its own, posteriors are the nearest to what it combines that agree with it:
         whoever takes the label of the largest then follows the strategy.

@@ -28,6 +28,7 @@ from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import recipe_of
 from audioclass.problems import Dichotomy, FeatureMachine, Plan
 from audioclass.run import Registry
+from audioclass.strategies.posterior_calibration import PosteriorCalibration
 from audioclass.taxonomy import Taxonomy
 
 GROUPS = (
@@ -200,7 +201,20 @@ def _classifier(
         _component(registry, "calibrator", manifest["calibrator"]),
         tuple(manifest["calibrations"]),
         manifest["fitted"],
+        _posterior_calibration(manifest.get("posterior_calibration")),
     )
+
+
+def _posterior_calibration(table: Any) -> PosteriorCalibration | None:
+    """The last step; None where the model has none, as every model before there was one."""
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise ModelError(f"posterior_calibration {str(table)[:40]!r} must be a table")
+    try:
+        return PosteriorCalibration.of_plain(table)
+    except ValueError as error:
+        raise ModelError(f"posterior_calibration: {error}") from error
 
 
 def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Machines:

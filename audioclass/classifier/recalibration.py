@@ -9,16 +9,29 @@ import numpy as np
 from audioclass.classifier.classifier import Classifier
 from audioclass.contracts import Calibrator, FitsCombination, FitsDirectCombination, Fitted
 from audioclass.problems import Dichotomy
+from audioclass.strategies.posterior_calibration import choose_posterior_calibration
 
 
 def recalibrated(
-    classifier: Classifier, scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None
+    classifier: Classifier,
+    scores: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray | None = None,
+    folds: np.ndarray | None = None,
 ) -> Classifier:
-    """The same machines; each calibration and the combination fitted on `scores` (n, n_scores) and label indices.
+    """The same machines; each calibration, the combination and the last step fitted on `scores` and label indices.
 
-    A dichotomy of which a side has no example keeps the calibration that it had.
+    `scores` are (n, n_scores). A dichotomy of which a side has no example keeps the calibration that it had. `folds`
+    are those by which the last step must prove its worth; without any there is none.
     """
     weights = np.ones(len(y)) if weights is None else weights
+    renewed = _recombined(replace(classifier, posterior_calibration=None), scores, y, weights)
+    calibration, _ = choose_posterior_calibration(renewed.strategy_posteriors(scores), y, folds, weights)
+    return replace(renewed, posterior_calibration=calibration)
+
+
+def _recombined(classifier: Classifier, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Classifier:
+    """With the calibrations and the combination fitted anew."""
     if classifier.plan is None:
         if not isinstance(classifier.strategy, FitsDirectCombination):
             return classifier

@@ -90,6 +90,8 @@ def _optional(model: Model) -> dict[str, Any]:
         optional["transitions"] = plain(model.transitions)
     if model.recordings is not None:
         optional["groups"] = list(model.recordings.names)
+    if model.classifier.posterior_calibration is not None:
+        optional["posterior_calibration"] = model.classifier.posterior_calibration.to_plain()
     return optional
 
 

@@ -17,7 +17,7 @@ from audioclass.errors import CorpusError, did_you_mean
 from audioclass.numerics import log_loss
 from audioclass.run import Run
 from audioclass.threads import one_thread
-from audioclass.training.folds import fold_count, grouped_folds
+from audioclass.training.folds import calibration_folds, fold_count, grouped_folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,10 @@ class Recalibrated:
 def calibrate(
     model: str | Path, corpus: str | Path, *, reader: str | None = None, run: Run | None = None
 ) -> Recalibrated:
-    """Fit the calibrators and the combination of a model anew from labelled recordings; its machines stay."""
+    """Fit the calibrators, the combination and the last step of a model anew from labelled recordings.
+
+    Its machines stay.
+    """
     run = run or make_run()
     old = load_model(model, registry=run.registry)
     dataset = gather(read_corpus_at(corpus, run, reader), old.recipe, run)
@@ -51,7 +54,7 @@ def calibrate(
         old.name,
         old.recipe,
         old.preprocessing,
-        recalibrated(old.classifier, scores, y, dataset.weights),
+        recalibrated(old.classifier, scores, y, dataset.weights, _last_step_folds(old, y, dataset.groups)),
         old.taxonomy,
         dict(old.about) | {"calibrated_on": dataset.fingerprint},
         old.memory,
@@ -72,7 +75,8 @@ def _compared(old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray)
     folds, P = grouped_folds(y, codes, count), np.zeros((len(y), len(old.labels)))
     for fold in np.unique(folds):
         known = folds != fold
-        P[~known] = recalibrated(old.classifier, scores[known], y[known]).combine(scores[~known])
+        inner = _last_step_folds(old, y[known], codes[known])
+        P[~known] = recalibrated(old.classifier, scores[known], y[known], folds=inner).combine(scores[~known])
     return before, log_loss(P, y)
 
 
@@ -87,6 +91,12 @@ def _unseen(model: Model, dataset: Dataset) -> Dataset:
     if missing:
         raise CorpusError(f"label {missing[0]!r} has no recording that the model was not trained on")
     return replace(rest, remarks=(*dataset.remarks, remark))
+
+
+def _last_step_folds(old: Model, y: np.ndarray, groups: np.ndarray) -> np.ndarray | None:
+    """Those by which a last step is fitted; none where the model was trained to go without."""
+    is_wanted = old.about.get("choices", {}).get("calibrate_posteriors", True)
+    return calibration_folds(y, groups) if is_wanted else None
 
 
 def _check_covered(model: Model, dataset: Dataset) -> None:

@@ -33,12 +33,14 @@ from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.problems import Dichotomy, Machine, Plan
 from audioclass.run import Run
 from audioclass.strategies.dendrogram import HybridDendrogram
+from audioclass.strategies.posterior_calibration import cross_fitted
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
 from audioclass.training.assemble import Training, assemble
 from audioclass.training.config import OPTIONS, TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.examples import Examples
+from audioclass.training.folds import calibration_folds
 from audioclass.training.memory import memory_of, support_rows
 from audioclass.training.train import plan_of
 from audioclass.trees.text import WrittenTree
@@ -184,7 +186,11 @@ class _Update:
     def _untouched(self, name: str, examples: Examples) -> Trained:
         """The same classifier; only names of groups may differ."""
         classifier = self.old.classifier
-        training = Training(classifier, classifier.combine(self.memory.held_out))
+        P = classifier.strategy_posteriors(self.memory.held_out)
+        if classifier.posterior_calibration is not None:
+            folds = calibration_folds(examples.y, examples.groups)
+            P = P if folds is None else cross_fitted(P, examples.y, folds, examples.weights)
+        training = Training(classifier, P)
         model = replace(self.old, name=name, taxonomy=self.taxonomy)
         return Trained(model, training, self.dataset.among(self.labels), self._evaluation(training, examples), None)
 

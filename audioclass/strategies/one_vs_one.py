@@ -47,12 +47,11 @@ class OneVsOne:
 class OneVsOneVote:
     """A machine for each pair of labels, and Friedman's vote; a score of exactly 0 is a vote for neither.
 
-    Each row is the share of votes, which orders the labels but is no probability. Equal votes are told apart by
-    Σ_l r_kl, which counts a millionth of a vote, then the first label is taken.
+    Each row is the share of votes, which orders the labels; the last step of a training makes probabilities of it.
+    Equal votes are told apart by Σ_l r_kl, which counts a millionth of a vote, then the first label is taken.
     """
 
     name: ClassVar[str] = "one_vs_one_vote"
-    true_posteriors: ClassVar[bool] = False
 
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator

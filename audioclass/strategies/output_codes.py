@@ -36,7 +36,7 @@ class OutputCode:
     """A machine for each column of a code, and for each example the label whose row its answers are nearest to.
 
     `bradley_terry` gives posteriors. The other decodings give the softmax of minus the distance of each row, which
-    orders the labels as the distances do but is no probability.
+    orders the labels as the distances do; the last step of a training makes probabilities of it.
     """
 
     name: ClassVar[str] = "output_code"
@@ -48,11 +48,6 @@ class OutputCode:
     def is_random(self) -> bool:
         """Whether another seed, or another order of the labels, may give other dichotomies."""
         return self.code in ("dense", "sparse")
-
-    @property
-    def true_posteriors(self) -> bool:
-        """Whether what comes out estimates probabilities and does not only order the labels."""
-        return self.decoding == "bradley_terry"
 
     def plan(
         self, labels: Sequence[str], geometry: Geometry, taxonomy: Taxonomy | None, rng: np.random.Generator

@@ -22,21 +22,28 @@ def fit_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | Non
     rows and Q the number of labels: scores that are always right would otherwise have no best T. Scores that tell
     nothing of the labels give the hottest T, with a warning; scores that are equal within every row give 1.
     """
+    T, tells = best_temperature(scores, y, weights)
+    if not tells:
+        warnings.warn(f"temperature: scores are no better than chance; T={T:.3g}", stacklevel=2)
+    return T
+
+
+def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, bool]:
+    """The T of `fit_temperature`, and whether scores tell anything of the labels."""
     scores, y, weights = check_labelled(scores, y, weights, "scores")
     centred = scores - scores.mean(axis=1, keepdims=True)
     scale = float(np.sqrt((centred**2).mean()))
     if scale <= 1e-14 * np.abs(scores).max():
-        return 1.0
+        return 1.0, True
     centred /= scale
     loss, derivative, _ = _loss_at(1 / HOTTEST, centred, y, weights)
     if derivative >= 0:
-        warnings.warn(f"temperature: scores are no better than chance; T={HOTTEST * scale:.3g}", stacklevel=2)
-        return HOTTEST * scale
+        return HOTTEST * scale, False
     colder = rising_root(lambda beta: _loss_at(beta, centred, y, weights)[1:], 1 / HOTTEST, HOTTEST)
     floor = np.log1p((scores.shape[1] - 1) / (weights.sum() + 1))
     if _loss_at(colder, centred, y, weights)[0] < floor < loss:
         colder = rising_root(lambda beta: _excess(floor, *_loss_at(beta, centred, y, weights)), 1 / HOTTEST, colder)
-    return scale / colder
+    return scale / colder, True
 
 
 def apply_temperature(scores: np.ndarray, T: float) -> np.ndarray:

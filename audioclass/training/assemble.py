@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,16 +13,20 @@ from audioclass.contracts import FitsCombination, Fitted, Kernel, Prunes, States
 from audioclass.kernels.mercer import check_mercer
 from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, FeatureMachine, Machine, Plan
+from audioclass.strategies.posterior_calibration import choose_posterior_calibration
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, planning_strategy
 from audioclass.training.direct import TrainedDirect, direct_strategy
 from audioclass.training.examples import Examples, spread_rows
+from audioclass.training.folds import calibration_folds
 from audioclass.training.stored_selection import Selected
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A classifier, the out-of-fold posteriors (n, n_labels) of its examples, and what was learnt on the way.
+    """A classifier, the held-out posteriors (n, n_labels) of its examples, and what was learnt on the way.
+
+    The last step of the classifier is fitted without the group of an example to give its held-out posteriors.
 
     `trained` and `selected` go with the dichotomies that the strategy kept; both are empty for a direct strategy, but
     for its one selection. `notes` are for the user: results that stand but may surprise.
@@ -70,9 +74,12 @@ def assemble(
     notes = [f"{_sides(result.dichotomy, labels)}: {result.note}" for result in trained if result.note]
     if isinstance(classifier.machines, Bank):
         notes += mercer_notes(examples, (result.kernel for result in trained), config.selection_rows)
+    P = classifier.combine_calibrated(probabilities, scores)
+    if not all(result.note for result in trained):
+        classifier, P = with_posterior_calibration(classifier, P, examples, config)
     return Training(
         classifier,
-        classifier.combine_calibrated(probabilities, scores),
+        P,
         trained=tuple(trained),
         selected=tuple(selected),
         notes=tuple(notes),
@@ -89,7 +96,24 @@ def assemble_direct(
     notes = [trained.note] if trained.note else []
     if isinstance(machines, Bank):
         notes += mercer_notes(examples, [selected.kernel], config.selection_rows)
-    return Training(classifier, classifier.combine(trained.held_out), selected=(selected,), notes=tuple(notes))
+    P = classifier.strategy_posteriors(trained.held_out)
+    if not trained.note:
+        classifier, P = with_posterior_calibration(classifier, P, examples, config)
+    return Training(classifier, P, selected=(selected,), notes=tuple(notes))
+
+
+def with_posterior_calibration(
+    classifier: Classifier, P: np.ndarray, examples: Examples, config: TrainingConfig
+) -> tuple[Classifier, np.ndarray]:
+    """With the last step that held-out posteriors of its strategy ask for, and these after it, cross-fitted by group.
+
+    Both as they are where that is off, or no better.
+    """
+    if not config.calibrate_posteriors:
+        return classifier, P
+    folds = calibration_folds(examples.y, examples.groups)
+    calibration, P = choose_posterior_calibration(P, examples.y, folds, examples.weights)
+    return replace(classifier, posterior_calibration=calibration), P
 
 
 def held_out_answers(config: TrainingConfig, trained: Sequence[TrainedDichotomy]) -> tuple[np.ndarray, np.ndarray]:

@@ -84,6 +84,9 @@ class TrainingConfig:
         "auto", choices=("auto", "folds", "span"), help="where held-out scores come from; `auto`: what is exact first"
     )
     folds: int = parameter(5, low=2, help="folds of held-out scores that calibrate")
+    calibrate_posteriors: bool = parameter(
+        True, help="temper the posteriors of the strategy on held-out groups, where that lowers their log-loss"
+    )
     large_rows: int = parameter(6000, low=2, help="examples of one factorisation beyond which `large` takes over")
     recipe: Recipe | None = _slot("recipe", "environment", "how recordings become features; see `audioclass recipes`")
     window: float | None = parameter(None, above=0.0, help="seconds of a window, instead of the recipe's")

@@ -35,6 +35,15 @@ def grouped_folds(
     return fold_of[group_of]
 
 
+def calibration_folds(y: np.ndarray, groups: np.ndarray, n_folds: int = N_FOLDS) -> np.ndarray | None:
+    """The fold of each example for what is fitted on posteriors of all labels; None where there is a single group.
+
+    A fold may hold all groups of a label: the others tell enough of how far posteriors can be trusted.
+    """
+    count = min(n_folds, len(np.unique(groups)))
+    return grouped_folds(y, groups, count) if count > 1 else None
+
+
 def held_out_folds(y: np.ndarray, groups: np.ndarray, n_folds: int) -> tuple[np.ndarray, tuple[int, ...]] | None:
     """The fold of each example and the folds that can be held out; None where a side has a single group."""
     count = fold_count(y, groups, n_folds)

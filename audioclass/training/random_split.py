@@ -8,10 +8,10 @@ import numpy as np
 
 from audioclass.run import Run
 from audioclass.storage import Store
-from audioclass.training.assemble import Training, assemble
+from audioclass.training.assemble import Training, assemble, assemble_direct
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.direct import direct_strategy, train_direct
+from audioclass.training.direct import train_direct
 from audioclass.training.examples import Examples
 
 
@@ -24,7 +24,7 @@ def random_split_posteriors(
     if plan is None:
         [choice] = training.selected
         direct = train_direct(apart, len(labels), choice.kernel, choice.C, config, run, store=store)
-        return direct_strategy(config).combine(direct.held_out, direct.fitted)
+        return assemble_direct(apart, labels, config, direct, choice).held_out
     again = train_dichotomies(
         plan.dichotomies,
         apart,

@@ -201,8 +201,3 @@ def test_bradley_terry_gives_back_posteriors(kind):
     P, rows = np.random.default_rng(1).dirichlet(np.full(6, 2.0), 20), code_of(plan)
     r = P @ (rows > 0) / (P @ np.abs(rows))
     np.testing.assert_allclose(strategy.combine(plan, r, r, np.arange(1, 7), {}), P, atol=1e-6)
-
-
-@pytest.mark.parametrize("decoding", DECODINGS)
-def test_only_bradley_terry_claims_true_posteriors(decoding):
-    assert OutputCode(decoding=decoding).true_posteriors == (decoding == "bradley_terry")

@@ -6,12 +6,16 @@ from trainings import make_config, make_run
 
 from audioclass.classifier.recalibration import recalibrated
 from audioclass.criteria.held_out import LeaveGroupOutLogLoss
+from audioclass.evaluation.calibration import Binning
+from audioclass.numerics import log_loss
 from audioclass.parameters import make, parse_assignments
 from audioclass.plugins.manager import plugin_manager
 from audioclass.searches.grid import Grid
 from audioclass.storage import Store
+from audioclass.strategies.posterior_calibration import cross_fitted
 from audioclass.testing.blobs import blobs
 from audioclass.training.examples import Examples
+from audioclass.training.folds import calibration_folds
 from audioclass.training.random_split import random_split_posteriors
 from audioclass.training.train import geometry_of, plan_of, train_classifier
 
@@ -135,8 +139,8 @@ def test_groups_of_one_leak_nothing():
 def test_the_same_scores_give_the_same_calibration(strategy):
     _, training = trained(strategy, trainer="least_squares")
     scores = np.stack([result.held_out for result in training.trained], axis=1)
-    again = recalibrated(training.classifier, scores, Y)
-    np.testing.assert_allclose(again.combine(scores), training.held_out, atol=1e-6)
+    again = recalibrated(training.classifier, scores, Y, folds=calibration_folds(Y, EXAMPLES.groups))
+    np.testing.assert_allclose(again.combine(scores), training.classifier.combine(scores), atol=1e-6)
     assert again.machines is training.classifier.machines
 
 
@@ -173,4 +177,59 @@ def test_held_out_posteriors_follow_the_decision_of_the_strategy(strategy):
     decided = classifier.strategy.decide(classifier.plan, P, scores)
     assert (decided != P.argmax(axis=1)).any()
     np.testing.assert_array_equal(training.held_out.argmax(axis=1), decided)
-    np.testing.assert_array_equal(training.held_out, classifier.combine(scores))
+    np.testing.assert_array_equal(classifier.combine(scores).argmax(axis=1), decided)
+
+
+# --- the last step ----------------------------------------------------------------------------------------------------
+
+BLURRED = Examples.of(*blobs(6, n_each=40, spread=0.6), groups=np.arange(240) // 2)
+SHARED_OUT = {  # posteriors as their combination gives them: too faint, or shares that are none
+    "one_vs_one": "one_vs_one",
+    "votes": "one_vs_one_vote",
+    "dag": "dag",
+    "pairs and rest": "pairs_and_rest",
+    "output code": "output_code",
+    "distances of an output code": "output_code:decoding=l1",
+    "nested dichotomies": "nested_dichotomies",
+}
+
+
+def blurred(strategy, **choices):
+    config = configured(strategy, **choices)
+    return train_classifier(BLURRED, "abcdef", config, make_run())
+
+
+def judged(P, y):
+    return log_loss(P, y), Binning.of(P.max(axis=1), P.argmax(axis=1) == y).reliability().error
+
+
+@pytest.mark.parametrize("strategy", SHARED_OUT.values(), ids=SHARED_OUT)
+def test_posteriors_of_every_strategy_are_calibrated(strategy):
+    new, y = blobs(6, n_each=300, spread=0.6, seed=1)
+    raw, mended = (blurred(strategy, calibrate_posteriors=on).classifier.posteriors(new) for on in (False, True))
+    (raw_loss, raw_ece), (loss, ece) = judged(raw, y), judged(mended, y)
+    assert loss < raw_loss
+    assert ece < min(raw_ece, 0.05)
+    np.testing.assert_array_equal(mended.argmax(axis=1), raw.argmax(axis=1))
+
+
+def test_held_out_posteriors_are_cross_fitted():
+    training = blurred("one_vs_one")
+    scores = np.stack([result.held_out for result in training.trained], axis=1)
+    P = training.classifier.strategy_posteriors(scores)
+    folds = calibration_folds(BLURRED.y, BLURRED.groups)
+    np.testing.assert_array_equal(training.held_out, cross_fitted(P, BLURRED.y, folds, BLURRED.weights))
+    assert not np.array_equal(training.held_out, training.classifier.combine(scores))
+    assert all(len(np.unique(folds[BLURRED.groups == group])) == 1 for group in BLURRED.groups)
+
+
+def test_what_is_no_better_is_left_out_to_the_bit():
+    off, on = (blurred("one_vs_rest_temperature", calibrate_posteriors=choice) for choice in (False, True))
+    assert on.classifier.posterior_calibration is None
+    np.testing.assert_array_equal(on.held_out, off.held_out)
+    np.testing.assert_array_equal(on.classifier.posteriors(X), off.classifier.posteriors(X))
+
+
+def test_one_group_gives_no_last_step():
+    training = train_classifier(Examples.of(X, Y, groups=np.zeros(len(Y))), LABELS, configured(), make_run())
+    assert training.classifier.posterior_calibration is None
