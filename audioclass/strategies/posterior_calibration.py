@@ -123,7 +123,7 @@ def _logarithms(P: np.ndarray) -> np.ndarray:
 
 
 def _tempered(logarithms: np.ndarray, temperature: float, uniform: float, decision: float) -> np.ndarray:
-    q = (1 - uniform - decision) * softmax(logarithms, temperature) + uniform / logarithms.shape[1]
+    q: np.ndarray = (1 - uniform - decision) * softmax(logarithms, temperature) + uniform / logarithms.shape[1]
     q[np.arange(len(q)), logarithms.argmax(axis=1)] += decision
     return q
 
