@@ -113,7 +113,8 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         seed = 0 if self.random_state is None else int(self.random_state)
         run = make_run(executor=executor_for(self.n_jobs or 1), cache=KEEP_NOTHING, seed=seed)
         stated = {option.name: getattr(self, option.name) for option in METHOD_OPTIONS}
-        config = TrainingConfig.of({**stated, "recipe": None}, run)
+        chosen = [name for name, value in stated.items() if value != DEFAULTS[name]]
+        config = TrainingConfig.of({**stated, "recipe": None}, run, chosen=chosen)
         self.training_: Training | None = None
         if len(self.classes_) < 2:
             return

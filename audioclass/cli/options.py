@@ -7,7 +7,7 @@ import functools
 import inspect
 import tomllib
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -155,10 +155,26 @@ class StatedOptions:
             )
         return seed
 
-    def config(self, run: Run, **changes: Any) -> TrainingConfig:
-        """The configuration, some of it changed."""
-        stated = {name: value for name, value in self.values.items() if name != SEED}
-        return TrainingConfig.of(stated | changes, run, sources=self.sources)
+    def config(self, run: Run) -> TrainingConfig:
+        """The configuration; what was stated without effect is refused."""
+        return TrainingConfig.of(self._options, run, sources=self.sources)
+
+    def configs(self, run: Run, strategies: Sequence[str]) -> dict[str, TrainingConfig]:
+        """One for each strategy; refused is what has no effect in any."""
+        from audioclass.training.effects import check_effects  # help goes without it
+
+        configs = {
+            strategy: TrainingConfig.of(
+                {**self._options, "strategy": strategy}, run, sources=self.sources, checks_effects=False
+            )
+            for strategy in strategies
+        }
+        check_effects(configs.values(), self.sources)
+        return configs
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {name: value for name, value in self.values.items() if name != SEED}
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ def config_of(model: Model, run: Run) -> tuple[TrainingConfig, Run]:
     run = replace(run, seed=int(choices.get("seed", 0)))
     stated = {name: value for name, value in choices.items() if name in known}
     sources = dict.fromkeys(stated, model.name)
-    return TrainingConfig.of({**stated, "recipe": model.recipe}, run, sources=sources), run
+    return TrainingConfig.of({**stated, "recipe": model.recipe}, run, sources=sources, chosen=()), run
 
 
 def _grown_tree(old: Model, labels: Sequence[str], paths: Sequence[Sequence[str]]) -> Taxonomy:

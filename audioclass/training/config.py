@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 FIXED = "fixed"
 LEARN: Literal["learn"] = "learn"
-HeldOutMethod = Literal["auto", "folds", "span"]
+HeldOutMethod = Literal["auto", "closed_form", "out_of_bag", "span", "folds"]
+AUTO_METHOD: Literal["auto"] = "auto"
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
 SelectionScope = Literal["node", "level", "shared"]
 Balance = Literal["auto", "sides", "none"]
@@ -79,11 +80,17 @@ class TrainingConfig:
         help="dichotomies that share one kernel and C: none, those of a level of the tree, or those of the same labels",
     )
     selection_rows: int = parameter(400, low=2, help="most examples that kernel parameters are chosen on")
-    selection_folds: int = parameter(10, low=2, help="folds of criteria that train on folds")
-    held_out: HeldOutMethod = parameter(
-        "auto", choices=("auto", "folds", "span"), help="where held-out scores come from; `auto`: what is exact first"
+    selection_folds: int = parameter(
+        10, low=2, help="folds of criteria that train on folds (k_fold_error, validation_error), instead of `folds`"
     )
-    folds: int = parameter(5, low=2, help="folds of held-out scores that calibrate")
+    held_out: HeldOutMethod = parameter(
+        AUTO_METHOD,
+        choices=typing.get_args(HeldOutMethod),
+        help="where held-out scores come from, of what the trainer has; `auto`: what is exact first",
+    )
+    folds: int = parameter(
+        5, low=2, help="folds of held-out scores, for `held_out=folds`, and of criteria that train on folds"
+    )
     calibrate_posteriors: bool = parameter(
         True, help="temper the posteriors of the strategy on held-out groups, where that lowers their log-loss"
     )
@@ -109,10 +116,20 @@ class TrainingConfig:
             check_judges(self.criterion, learner)
 
     @classmethod
-    def of(cls, stated: Mapping[str, Any], run: Run, *, sources: Mapping[str, str] | None = None) -> TrainingConfig:
+    def of(
+        cls,
+        stated: Mapping[str, Any],
+        run: Run,
+        *,
+        sources: Mapping[str, str] | None = None,
+        chosen: Collection[str] | None = None,
+        checks_effects: bool = True,
+    ) -> TrainingConfig:
         """From what was stated: names, texts such as `name:parameter=value`, tables, or components.
 
         What nobody stated has its default. `sources` are the files that names of `stated` stand in, for errors.
+        `chosen` are the names that somebody chose, all that are stated unless told; one of these that has no effect is
+        refused, unless the caller checks that for several configurations at once.
 
         >>> from audioclass.engine.runs import make_run
         >>> stated = {"strategy": "one_vs_one", "kernel": {"name": "gaussian", "sigma": 2}, "C": 1}
@@ -132,7 +149,21 @@ class TrainingConfig:
             except UsageError as error:
                 source = (sources or {}).get(option.name)
                 raise UsageError(f"{source}: {error}" if source else str(error)) from error
-        return cls(**fields, chosen=frozenset(option.field for option in values)).with_windows()
+        names = stated if chosen is None else chosen
+        config = cls(**fields, chosen=frozenset(options[name].field for name in names)).with_folds().with_windows()
+        if checks_effects:
+            from audioclass.training.effects import check_effects  # help goes without it
+
+            check_effects([config], sources)
+        return config
+
+    def with_folds(self) -> TrainingConfig:
+        """Folds that were stated are those of the criterion too, and used where the size of groups would decide."""
+        if "folds" not in self.chosen:
+            return self
+        selection_folds = self.selection_folds if "selection_folds" in self.chosen else self.folds
+        has_span = self.held_out == AUTO_METHOD and getattr(self.learner, "has_span", False)
+        return replace(self, selection_folds=selection_folds, held_out="folds" if has_span else self.held_out)
 
     def with_windows(self) -> TrainingConfig:
         """The recipe with the windows that were stated."""
@@ -143,13 +174,25 @@ class TrainingConfig:
         return replace(self, recipe=self.recipe.with_windows(window, hop))
 
     def to_plain(self) -> dict[str, Any]:
-        """The choices of the method as texts and numbers: what `of` takes back."""
+        """The choices of the method as texts and numbers: what `of` takes back, with nothing `chosen`."""
         return {option.name: option.text(getattr(self, option.field)) for option in OPTIONS if not option.is_of_corpus}
 
     @property
     def is_direct(self) -> bool:
         """Whether the strategy fits all labels at once."""
         return not hasattr(self.strategy, "plan")
+
+    @property
+    def learner(self) -> Trainer | DirectStrategy:
+        """What fits machines: the trainer of dichotomies, or the strategy that fits all labels at once."""
+        return typing.cast("DirectStrategy", self.strategy) if self.is_direct else self.trainer
+
+    @property
+    def selects_on_folds(self) -> bool:
+        """Whether the criterion trains on as many folds as held-out scores have."""
+        if self.criterion is None or self.learner.wants == "features":
+            return False
+        return "folds" in self.criterion.depends_on and "selection_folds" not in self.chosen
 
     def guided_by(self, taxonomy: Taxonomy | None, run: Run) -> TrainingConfig:
         """The same with the hybrid dendrogram on a given taxonomy, unless a strategy was chosen."""

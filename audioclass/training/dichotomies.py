@@ -15,7 +15,7 @@ from audioclass.threads import one_thread
 from audioclass.training.config import HeldOutMethod, TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples
-from audioclass.training.held_out import ClosedForm, HeldOutScoring, scoring_for
+from audioclass.training.held_out import ClosedForm, HeldOutScoring, held_out_methods, scoring_for
 from audioclass.training.problem import AnyMachine, DichotomyProblem
 from audioclass.training.statistics import PairwiseStatistics
 
@@ -139,4 +139,5 @@ def trainer_for(
     is_small = n_sets * n_rows**3 <= config.large_rows**3 and statistics.fits(n_rows)
     if config.large is None or config.trainer.wants != "gram" or is_small:
         return config.trainer, config.held_out
-    return config.large, "folds" if config.held_out == "span" else config.held_out  # only `trainer` may have a span
+    has_it = config.held_out in held_out_methods(config.large)  # `trainer` may have a method that `large` has not
+    return config.large, config.held_out if has_it else "folds"

@@ -57,7 +57,7 @@ def test_a_component_as_text_makes_it_again(sigma, form, cuts):
 
 def test_a_configuration_comes_back_from_its_plain_form():
     method = config(strategy=OneVsOne(), kernel=(Gaussian(2.0), Gaussian(3.0)), C=3.0, c_range=(1, 10), recipe=None)
-    back = config(**method.to_plain(), recipe=None)
+    back = TrainingConfig.of({**method.to_plain(), "recipe": None}, run(), chosen=())
     assert back == method
     assert all(isinstance(value, (str, int, float)) for value in method.to_plain().values())
 

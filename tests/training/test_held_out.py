@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from audioclass.criteria.spans import span_scores
+from audioclass.errors import UsageError
 from audioclass.kernels.linear import Linear
 from audioclass.parameters import component
 from audioclass.plugins.manager import plugin_manager
@@ -58,12 +59,32 @@ def test_held_out_scores_are_had_in_the_cheapest_honest_way(learner, asked, size
     assert scoring_for(problem(learner, np.arange(12) // size), asked, 5).name == method
 
 
-@pytest.mark.parametrize("asked", ["auto", "folds", "span"])
-def test_all_labels_at_once_know_bags_and_folds(asked):
-    examples = Examples.of(X, Y)
-    for learner, method in ((Bagging(), OutOfBag), (trainer("least_squares"), Folds)):
-        one = LabelsProblem.of(examples, n_labels=2, kernel=Linear(), C=1.0, strategy=learner)
-        assert isinstance(scoring_for(one, asked, 5), method)
+@pytest.mark.parametrize(
+    ("learner", "asked", "method"),
+    [
+        (Bagging(), "auto", OutOfBag),
+        (Bagging(), "out_of_bag", OutOfBag),
+        (Bagging(), "folds", Folds),
+        (trainer("least_squares"), "auto", Folds),
+        (trainer("least_squares"), "folds", Folds),
+    ],
+)
+def test_all_labels_at_once_know_bags_and_folds(learner, asked, method):
+    one = LabelsProblem.of(Examples.of(X, Y), n_labels=2, kernel=Linear(), C=1.0, strategy=learner)
+    assert isinstance(scoring_for(one, asked, 5), method)
+
+
+@pytest.mark.parametrize(
+    ("learner", "asked", "methods"),
+    [
+        (trainer("least_squares"), "span", "closed_form, folds"),
+        (trainer("svm"), "closed_form", "span, folds"),
+        (Bagging(), "span", "out_of_bag, folds"),
+    ],
+)
+def test_a_method_that_the_learner_does_not_have_is_refused(learner, asked, methods):
+    with pytest.raises(UsageError, match=f"held_out={asked}: {learner.name} has {methods}$"):
+        scoring_for(problem(learner, None), asked, 5)
 
 
 @pytest.mark.parametrize("name", ["svm", "l2_svm", "hard_margin"])

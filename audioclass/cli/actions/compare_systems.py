@@ -60,5 +60,4 @@ def _compare_strategies(
     corpus: Path, strategies: list[str], stated: StatedOptions, folds: str, reader: str | None, run: Run
 ) -> Comparison:
     comparing.check_several(strategies)
-    configs = {strategy: stated.config(run, strategy=strategy) for strategy in strategies}
-    return comparing.compare_configs(corpus, configs, folds=folds, reader=reader, run=run)
+    return comparing.compare_configs(corpus, stated.configs(run, strategies), folds=folds, reader=reader, run=run)
