@@ -25,7 +25,7 @@ class LabelRates:
 
     @property
     def occurs(self) -> np.ndarray:
-        """Labels that stand in the reference or among the estimated: those that a macro mean is taken over."""
+        """Labels that stand in the reference or among the estimated."""
         return (self.support > 0) | (self.estimated > 0)
 
 
@@ -62,9 +62,16 @@ def label_rates(confusion: np.ndarray, beta: float = 1.0, undefined: float = 0.0
     return LabelRates(support, estimated, **rates, flags=flags)
 
 
-def macro(rates: LabelRates, name: str) -> float:
-    """Mean of a rate over the labels that occur, each counting the same; NaN without any."""
-    return mean_of_defined(getattr(rates, name)[rates.occurs])
+def macro(rates: LabelRates, name: str, over: np.ndarray | None = None) -> float:
+    """Mean of a rate over all labels of the list, each counting the same; NaN without examples.
+
+    A label that nothing has and nothing is taken for counts too, with what is `undefined`: 0, as in scikit-learn with
+    `labels=` and `zero_division=0`. `over` is a mask of labels to take instead of all.
+    """
+    if not rates.support.sum() > 0:
+        return float("nan")
+    values = getattr(rates, name)
+    return mean_of_defined(values if over is None else values[over])
 
 
 def weighted(rates: LabelRates, name: str) -> float:

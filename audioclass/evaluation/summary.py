@@ -46,15 +46,16 @@ LOWER_IS_BETTER = OF_POSTERIORS
 Measures = Callable[[np.ndarray], dict[str, float]]
 
 
-def decision_measures(confusion: np.ndarray) -> dict[str, float]:
-    """What follows from the decisions alone."""
+def decision_measures(confusion: np.ndarray, left_out: np.ndarray | None = None) -> dict[str, float]:
+    """What follows from the decisions alone; macro means go over all labels but those that a resample `left_out`."""
     rates = label_rates(confusion)
+    over = None if left_out is None else ~left_out
     return {
         "accuracy": accuracy(confusion),
         "balanced_accuracy": balanced_accuracy(confusion),
-        "macro_precision": macro(rates, "precision"),
-        "macro_recall": macro(rates, "recall"),
-        "macro_f1": macro(rates, "f"),
+        "macro_precision": macro(rates, "precision", over),
+        "macro_recall": macro(rates, "recall", over),
+        "macro_f1": macro(rates, "f", over),
         "micro_f1": micro_f(confusion),
         "weighted_f1": weighted(rates, "f"),
     }
@@ -82,10 +83,13 @@ def summary_measures(
 
 def _decisions(predictions: Predictions, paths: Sequence[Sequence[str]]) -> Measures:
     membership = ancestry(paths) if paths else None
+    n_labels = len(predictions.labels)
+    everything = confusion_matrix(predictions.y, predictions.estimated, n_labels, predictions.weights)
+    occurs = label_rates(everything).occurs
 
     def measures(weights: np.ndarray) -> dict[str, float]:
-        confusion = confusion_matrix(predictions.y, predictions.estimated, len(predictions.labels), weights)
-        measures = decision_measures(confusion)
+        confusion = confusion_matrix(predictions.y, predictions.estimated, n_labels, weights)
+        measures = decision_measures(confusion, left_out=occurs & ~label_rates(confusion).occurs)
         if membership is None:
             return measures
         rates = hierarchical_rates(confusion, membership)

@@ -24,6 +24,7 @@ from audioclass.numerics import log_loss
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.additive import Additive
+from audioclass.strategies.coupling import COUPLINGS
 from audioclass.strategies.descent import greedy_path
 from audioclass.strategies.merging import HEIGHTS, MOST_MACHINES, clarity, merge_clear
 from audioclass.strategies.weighted import SOLVERS, NodeScores, Weighted
@@ -86,6 +87,9 @@ class HybridDendrogram:
     wide: str = parameter(
         "one_vs_one", choices=tuple(SOLVERS), help="what a weighted node of more than two children is solved by"
     )
+    coupling: str = parameter(
+        "wu_lin_weng", choices=tuple(COUPLINGS), help="how the pairs of a wide node solved one_vs_one become its shares"
+    )
     decision: str = parameter(
         "label", choices=("label", "path"), help="the most probable label, or the end of the most probable path"
     )
@@ -127,7 +131,7 @@ class HybridDendrogram:
         """The plan without the groups that save too little held-out log-loss, or with the best of its trees."""
         if self.merge != "held_out":
             return plan
-        node_scores = NodeScores(plan, probabilities, scores)
+        node_scores = NodeScores(plan, probabilities, scores, counts)
         tree = self._best(plan, node_scores, y) if "trees" in plan.structure else tree_of(plan)
         if isinstance(self._form, Additive):
             return self._without_idle(tree, self._form.worthy(tree, node_scores, y), node_scores.plan)
@@ -137,13 +141,13 @@ class HybridDendrogram:
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, y: np.ndarray, counts: np.ndarray
     ) -> Fitted:
         """Weights of leaves and groups in the additive form; temperatures of wide nodes solved by a softmax."""
-        return self._form.fit(tree_of(plan), NodeScores(plan, probabilities, scores), y)
+        return self._form.fit(tree_of(plan), NodeScores(plan, probabilities, scores, counts), y)
 
     def combine(
         self, plan: Plan, probabilities: np.ndarray, scores: np.ndarray, counts: np.ndarray, fitted: Fitted
     ) -> np.ndarray:
         """Posteriors of the leaves; those of inner nodes are their sums."""
-        return self._form.posteriors(tree_of(plan), NodeScores(plan, probabilities, scores), fitted)
+        return self._form.posteriors(tree_of(plan), NodeScores(plan, probabilities, scores, counts), fitted)
 
     def decide(self, plan: Plan, P: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """The label of the largest posterior, or the one at the end of the greedy path."""
@@ -155,7 +159,7 @@ class HybridDendrogram:
 
     @property
     def _form(self) -> Additive | Weighted:
-        return Additive(self.price) if self.form == "additive" else Weighted(SOLVERS[self.wide])
+        return Additive(self.price) if self.form == "additive" else Weighted(SOLVERS[self.wide](self.coupling))
 
     @property
     def _chooses(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -13,7 +13,7 @@ import numpy as np
 from audioclass.contracts import Fitted
 from audioclass.errors import UsageError
 from audioclass.problems import Dichotomy, Plan
-from audioclass.strategies.coupling import SMALLEST, couple_wu_lin_weng, pair_matrix
+from audioclass.strategies.coupling import COUPLINGS, SMALLEST, pair_matrix
 from audioclass.strategies.descent import weigh_down
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
 from audioclass.trees.branches import Branch
@@ -40,11 +40,15 @@ def distinct(dichotomies: Iterator[tuple[Dichotomy, bool]]) -> tuple[Dichotomy, 
 
 @dataclass(frozen=True, eq=False)
 class NodeScores:
-    """What the machines of a plan say of some rows, asked by group against rest."""
+    """What the machines of a plan say of some rows, asked by group against rest.
+
+    `counts` are the examples of each label, 1 where nobody told.
+    """
 
     plan: Plan
     probabilities: np.ndarray
     scores: np.ndarray
+    counts: np.ndarray | None = None
 
     @cached_property
     def columns(self) -> Mapping[Dichotomy, int]:
@@ -56,6 +60,10 @@ class NodeScores:
         dichotomy, is_positive = oppose(group, rest)
         p = self.probabilities[:, self.columns[dichotomy]]
         return p if is_positive else 1 - p
+
+    def count(self, group: Sequence[int]) -> float:
+        """Examples of the labels of a group."""
+        return float(len(group) if self.counts is None else np.asarray(self.counts)[list(group)].sum())
 
     def score(self, group: Sequence[int], rest: Sequence[int]) -> np.ndarray:
         """(n,), positive where the group is meant."""
@@ -92,17 +100,21 @@ class Binary:
 BINARY = Binary()
 
 
+@dataclass(frozen=True)
 class Pairs:
-    """Every pair of children, coupled."""
+    """Every pair of children, coupled by one of `COUPLINGS`."""
+
+    coupling: str = "wu_lin_weng"
 
     def questions(self, node: Branch) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         """Two children at a time; labels of the others are left out."""
         return ((a.labels, b.labels) for a, b in combinations(node.children, 2))
 
     def shares(self, node: Branch, node_scores: NodeScores, T: float) -> np.ndarray:
-        """By the second method of Wu, Lin and Weng."""
+        """Examples of a child are those of its labels."""
         r = np.stack([node_scores.probability(*question) for question in self.questions(node)], axis=1)
-        return couple_wu_lin_weng(pair_matrix(r, len(node.children)))
+        counts = np.array([node_scores.count(child.labels) for child in node.children])
+        return COUPLINGS[self.coupling](pair_matrix(r, len(node.children)), counts)
 
 
 class Rests:
@@ -138,7 +150,11 @@ class Softmax(Rests):
         return fit_temperature(self.scores(node, node_scores)[rows], places[rows].argmax(axis=1)) if rows.any() else 1.0
 
 
-SOLVERS: Mapping[str, Solver] = {"one_vs_one": Pairs(), "one_vs_rest": Rests(), "softmax": Softmax()}
+SOLVERS: Mapping[str, Callable[[str], Solver]] = {  # from the name of a coupling
+    "one_vs_one": Pairs,
+    "one_vs_rest": lambda coupling: Rests(),
+    "softmax": lambda coupling: Softmax(),
+}
 
 
 # --- the two forms --------------------------------------------------------------------------------------------------

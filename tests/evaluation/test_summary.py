@@ -43,3 +43,17 @@ def test_multiplicities_multiply_the_weights():
 def test_without_any_weight_nothing_is_known():
     y, P = drawn()
     assert np.isnan(list(summary_measures(Predictions.of(LABELS, y, P), PATHS)(np.zeros(40)).values())).all()
+
+
+def test_macro_means_count_every_label_of_the_list():
+    y, P = np.array([0, 0, 1, 1]), np.eye(4)[[0, 0, 1, 0]]
+    found = summary_measures(Predictions.of(tuple("abcd"), y, P))(np.ones(4))
+    assert found["macro_recall"] == pytest.approx((1 + 0.5 + 0 + 0) / 4)
+    assert found["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 4)
+    assert found["balanced_accuracy"] == pytest.approx(0.75)  # of those that have examples
+
+
+def test_a_label_that_a_resample_leaves_out_is_unknown_in_it():
+    y, P = np.array([0, 0, 1, 1]), np.eye(3)[[0, 0, 1, 1]]
+    found = summary_measures(Predictions.of(tuple("abc"), y, P))(np.array([1, 1, 0, 0]))
+    assert found["macro_recall"] == pytest.approx((1 + 0) / 2)

@@ -99,7 +99,7 @@ def test_an_order_of_other_labels_is_refused():
 def test_it_is_a_tree_in_which_labels_stand_in_several_groups(n_labels):
     plan = Dag().plan([f"l{i}" for i in range(n_labels)], None, None, None)
     r = np.random.default_rng(0).random((10, len(plan.dichotomies)))
-    tree, form = lists_without_an_end(0, n_labels - 1), Weighted(SOLVERS["one_vs_one"])
+    tree, form = lists_without_an_end(0, n_labels - 1), Weighted(SOLVERS["one_vs_one"]("wu_lin_weng"))
     assert set(form.dichotomies(tree)) == set(plan.dichotomies)
     P = form.posteriors(tree, NodeScores(plan, r, r), {})
     np.testing.assert_allclose(P, Dag().combine(plan, r, r, None, {}), atol=1e-12)

@@ -11,17 +11,18 @@ from audioclass.errors import UsageError
 from audioclass.numerics import log_loss
 from audioclass.problems import Dichotomy, Geometry, Plan
 from audioclass.strategies.additive import Additive
+from audioclass.strategies.coupling import COUPLINGS
 from audioclass.strategies.dendrogram import LEARNERS, HybridDendrogram, tree_of
 from audioclass.strategies.descent import greedy_path, weigh_down
 from audioclass.strategies.merging import merge_clear
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.strategies.temperature import fit_temperature
-from audioclass.strategies.weighted import SOLVERS, Weighted, oppose
+from audioclass.strategies.weighted import SOLVERS, NodeScores, Weighted, oppose
 from audioclass.taxonomy import Taxonomy
 from audioclass.testing import check_strategy
 from audioclass.trees.branches import Branch, agglomerate, random_tree
 
-FORMS = {"additive": Additive(), **{wide: Weighted(solver) for wide, solver in SOLVERS.items()}}
+FORMS = {"additive": Additive(), **{wide: Weighted(solver("wu_lin_weng")) for wide, solver in SOLVERS.items()}}
 
 
 def tree_from(nested):
@@ -156,6 +157,21 @@ def test_without_groups_it_is_coupled_one_vs_one(n_labels, seed):
     assert plan.dichotomies == flat.dichotomies
     r = np.random.default_rng(seed).random((4, len(plan.dichotomies)))
     np.testing.assert_allclose(combined(strategy, plan, r), OneVsOne().combine(flat, r, r, None, {}), atol=1e-12)
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_a_wide_node_takes_any_coupling(coupling):
+    strategy = HybridDendrogram(form="weighted", merge="height", absorb=0.0, coupling=coupling)
+    plan, flat = planned(strategy, 6), OneVsOne().plan(names(6), None, None, None)
+    r = np.random.default_rng(0).random((4, len(plan.dichotomies)))
+    P = strategy.combine(plan, r, r, np.arange(1, 7), {})
+    np.testing.assert_allclose(P, OneVsOne(coupling).combine(flat, r, r, np.arange(1, 7), {}), atol=1e-12)
+
+
+def test_examples_of_a_child_are_those_of_its_labels():
+    plan = Plan(4, (Dichotomy((0, 1), (2,)), Dichotomy((0, 1), (3,)), Dichotomy((2,), (3,))))
+    node_scores = NodeScores(plan, np.full((1, 3), 0.5), np.zeros((1, 3)), np.array([5, 6, 7, 8]))
+    assert [node_scores.count(group) for group in ((0, 1), (2,), (3,))] == [11, 7, 8]
 
 
 @pytest.mark.parametrize("wide", SOLVERS)
