@@ -60,7 +60,7 @@ def _of_selection(config: TrainingConfig) -> dict[str, str]:
     if config.criterion is None:
         return dict.fromkeys(SELECTION, "criterion=fixed chooses nothing")
     reasons, name = {}, config.criterion.name
-    if "folds" not in config.criterion.depends_on:
+    if "folds" not in config.criterion.depends_on and not _holds_out_by_folds(config):
         reasons["selection_folds"] = f"criterion {name} trains on no folds"
     if config.c_rule != "searched":
         reasons["c_range"] = f"c_rule={config.c_rule} searches no C"
@@ -84,14 +84,19 @@ def _of_learner(config: TrainingConfig) -> dict[str, str]:
 
 def _of_folds(config: TrainingConfig) -> dict[str, str]:
     """Folds of held-out scores, which a criterion that trains on folds has too."""
-    if config.selects_on_folds or config.held_out == "folds":
+    if config.selects_on_folds or _holds_out_by_folds(config):
         return {}
     if config.held_out != AUTO_METHOD:
         return {"folds": f"held_out={config.held_out} uses none"}
     first = held_out_methods(config.learner, is_direct=config.is_direct)[0]
-    if first in ("folds", "span"):  # by the size of groups, where there is a span
-        return {}
     return {"folds": f"{_named_learner(config)} holds groups out by {first}; held_out=folds uses them"}
+
+
+def _holds_out_by_folds(config: TrainingConfig) -> bool:
+    """For certain, or where groups are too large for a span."""
+    if config.held_out != AUTO_METHOD:
+        return config.held_out == "folds"
+    return held_out_methods(config.learner, is_direct=config.is_direct)[0] in ("folds", "span")
 
 
 def _named_learner(config: TrainingConfig) -> str:

@@ -82,7 +82,7 @@ def test_components_of_a_file_are_tables(train, tmp_path):
 @pytest.mark.parametrize("place", ["corpus/audioclass.toml", "audioclass.toml"])
 def test_a_project_file_beside_the_corpus_counts_unless_something_else_is_stated(train, tmp_path, capsys, place):
     corpus = write_corpus(tmp_path / "corpus", 4)
-    (tmp_path / place).write_text('normalisation = "standard"\nfolds = 3\nseed = 7\n')
+    (tmp_path / place).write_text('normalisation = "standard"\nheld_out = "folds"\nfolds = 3\nseed = 7\n')
     (tmp_path / "mine.toml").write_text("folds = 4\n")
     assert train("--config", "mine.toml", "--seed", 8, "-o", "m.audioclass", corpus=corpus) == 0
     choices = load_model(tmp_path / "m.audioclass").about["choices"]
@@ -97,8 +97,25 @@ def test_a_wrong_project_file_is_named(train, tmp_path, capsys):
     assert "audioclass.toml: gaussian_unscaled: sigma=-1.0 must be positive" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--folds", 3), "folds=3 has no effect: trainer least_squares holds groups out by closed_form"),
+        (
+            ("--held-out", "span"),
+            "held_out=span: trainer least_squares does not have it, it has auto, closed_form, folds",
+        ),
+        (("--search", "grid", "--criterion", "fixed"), "has no effect: criterion=fixed chooses nothing"),
+    ],
+)
+def test_an_option_without_effect_is_refused_before_any_work(train, tmp_path, capsys, arguments, message):
+    assert train(*arguments, "-o", "m.audioclass", corpus=tmp_path) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "m.audioclass").exists()
+
+
 def test_folds_of_a_file_count_unless_they_are_given(train, tmp_path):
-    (tmp_path / "mine.toml").write_text("folds = 3\n")
+    (tmp_path / "mine.toml").write_text('folds = 3\nheld_out = "folds"\n')
     assert train("--config", "mine.toml", "-o", "a.audioclass") == 0
     assert train("--config", "mine.toml", "--folds", 4, "-o", "b.audioclass") == 0
     folds = [load_model(tmp_path / f"{name}.audioclass").about["choices"]["folds"] for name in "ab"]

@@ -70,6 +70,7 @@ def test_an_option_without_effect_is_refused(case):
         {"folds": 3, "trainer": "svm"},
         {"folds": 3, "criterion": "k_fold_error"},
         {"selection_folds": 3, "criterion": "validation_error"},
+        {"selection_folds": 3, "trainer": "svm"},
         {"search": "grid", "c_range": [1, 10]},
         {"C": 2, "criterion": "fixed"},
         {"weigh_groups": True, "kernel": "gaussian"},
