@@ -112,8 +112,9 @@ class TrainingConfig:
         if self.selection_scope == "level" and not isinstance(self.strategy, HasTree):
             raise UsageError(f"selection_scope=level: strategy {self.strategy.name!r} has no tree; use node or shared")
         learner = self.trainer if isinstance(self.strategy, Strategy) else self.strategy
-        if self.criterion is not None and learner.wants != "features":
-            check_judges(self.criterion, learner)
+        is_stated = not self.chosen.isdisjoint({"criterion", "trainer", "strategy"})
+        if self.criterion is not None and is_stated and learner.wants != "features":
+            check_judges(self.criterion, learner)  # before any work; a selection checks it for the trainer it judges
 
     @classmethod
     def of(

@@ -206,6 +206,8 @@ def _subsample(
     ]
     takes_part, weights = np.zeros(len(examples.y), bool), np.zeros(len(examples.y))
     for problem, _ in problems:
+        if config.criterion is not None:
+            check_judges(config.criterion, problem.learner)
         takes_part[problem.rows], weights[problem.rows] = True, problem.weights
     rows = np.flatnonzero(takes_part)
     strata = examples.y[rows] if len(numbers) > 1 else problems[0][0].y > 0
@@ -217,6 +219,8 @@ def _subsample(
 def labels_subsample(examples: Examples, n_labels: int, config: TrainingConfig) -> Subsample:
     """Rows spread evenly over the labels, for all of them at once or for each against the rest."""
     problem, scoring = labels_problem_for(examples, n_labels, config, kernel=config.kernels[0], C=config.C)
+    if config.criterion is not None:
+        check_judges(config.criterion, problem.learner)
     rows = spread_rows(examples.y, config.selection_rows)
     if isinstance(config.criterion, TakesLabels) and config.criterion.takes_labels:
         targets = (_target(problem, scoring, rows, config),)
@@ -229,9 +233,7 @@ def labels_subsample(examples: Examples, n_labels: int, config: TrainingConfig) 
 
 def _target(problem: Problem, scoring: HeldOutScoring, rows: np.ndarray, config: TrainingConfig) -> SelectionTarget:
     """What of a problem lies among the rows, to be fitted and held out as the whole will be."""
-    learner, criterion = problem.learner, config.criterion
-    if criterion is not None:
-        check_judges(criterion, learner)
+    learner = problem.learner
     among = np.isin(problem.rows, rows)
     is_closed = isinstance(scoring, ClosedForm) and isinstance(learner, StatesLoss) and learner.loss == "squared"
     return SelectionTarget(

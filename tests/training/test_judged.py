@@ -237,13 +237,19 @@ def test_what_has_no_derivatives_for_the_trainer_is_not_climbed():
 )
 def test_a_criterion_of_another_machine_is_refused(criterion, trainer, known):
     with pytest.raises(UsageError, match=f"criterion {criterion.name} judges machines of the trainer.* {known}"):
-        make_config(criterion=criterion, trainer=trainer)
+        make_config(criterion=criterion, trainer=trainer, chosen=frozenset({"trainer"}))
+    config = make_config(**FIXED | {"criterion": criterion, "trainer": trainer})
+    with pytest.raises(UsageError, match=f"criterion {criterion.name} judges machines of the trainer.* {known}"):
+        select([ONE_VS_REST], examples(), config, RUN)
 
 
 @pytest.mark.parametrize("criterion", [Span(), RadiusMargin(), LeaveOneOutLogLoss()], ids=lambda one: one.name)
 def test_a_criterion_of_two_sides_is_refused_for_all_labels_at_once(criterion):
     with pytest.raises(UsageError, match=f"criterion {criterion.name} judges machines .* not of means"):
-        make_config(criterion=criterion, strategy=Means())
+        make_config(criterion=criterion, strategy=Means(), chosen=frozenset({"criterion"}))
+    config = make_config(**FIXED | {"criterion": criterion, "strategy": Means()})
+    with pytest.raises(UsageError, match=f"criterion {criterion.name} judges machines .* not of means"):
+        select_for_labels(examples(), 3, config, RUN)
 
 
 def test_a_trainer_that_takes_over_is_refused_too():
