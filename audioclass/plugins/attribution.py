@@ -10,10 +10,11 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import traceback
 import typing
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,7 +153,8 @@ def _guarded(function: Callable[..., Any], name: str, origin: Origin) -> Callabl
 
     def call(*arguments: Any, **named: Any) -> Any:
         try:
-            result = function(*arguments, **named)
+            with _numpy_as_before():
+                result = function(*arguments, **named)
         except BaseException as error:
             if isinstance(error, passing):
                 raise
@@ -160,6 +162,12 @@ def _guarded(function: Callable[..., Any], name: str, origin: Origin) -> Callabl
         return result if is_attribute else _looked_at(origin, name, (*arguments, *named.values()), result)
 
     return call if is_attribute else functools.wraps(function)(call)
+
+
+def _numpy_as_before() -> AbstractContextManager[Any]:
+    """What numpy does about overflow and NaN stays ours, whatever a component sets."""
+    numpy = sys.modules.get("numpy")  # most commands that only list components do without it
+    return nullcontext() if numpy is None else numpy.errstate()
 
 
 def _looked_at(origin: Origin, method: str, arguments: tuple[Any, ...], result: Any) -> Any:

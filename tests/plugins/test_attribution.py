@@ -239,6 +239,7 @@ class Own(Gaussian):
     name = "own"
 
     def of(self, S):
+        np.seterr(all="raise")
         if S.size == 1:
             raise ValueError("one pair is not enough")
         return S[0] if S.size == 2 else super().of(S)
@@ -276,6 +277,12 @@ def test_the_traceback_is_shown_where_that_is_asked_for(monkeypatch, capsys):
     with pytest.raises(ComponentRefusal):
         attributed(Own, ORIGIN)().of(np.ones((1, 1)))
     assert "in of\n    raise ValueError(" in capsys.readouterr().err
+
+
+def test_what_a_component_sets_in_numpy_ends_with_its_call():
+    before = np.geterr()
+    attributed(Own, ORIGIN)().of(np.ones((2, 2)))
+    assert np.geterr() == before
 
 
 def test_our_own_components_are_made_as_they_are(manager):
