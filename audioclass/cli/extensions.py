@@ -16,6 +16,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from audioclass.cli.commands import COMMANDS, load_command
+from audioclass.display import printable
 from audioclass.hookspecs import PROJECT
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class LazyGroup(TyperGroup):
         if cmd_name in COMMANDS:
             return TyperCommand(cmd_name, help=COMMANDS[cmd_name][2])
         summary = _plugin_commands(ctx).get(cmd_name)
-        return None if summary is None else TyperCommand(cmd_name, help=summary)
+        return None if summary is None else TyperCommand(cmd_name, help=printable(summary))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is to be run, imported now."""

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -82,6 +83,8 @@ def check_place(path: Path, inputs: Iterable[Path] = ()) -> None:
             raise UsageError(f"{path}: is a folder, a file is needed")
         if not target.absolute().parent.is_dir():
             raise UsageError(f"{path}: no such folder {target.absolute().parent}")
+        with tempfile.TemporaryFile(dir=target.absolute().parent):
+            pass  # a folder that takes no new file, as on a read-only disk, is told before the work
     except (OSError, ValueError) as error:
         if isinstance(error, UsageError):
             raise

@@ -1,9 +1,11 @@
+import errno
 import io
 import sys
 
 import pytest
 
 from audioclass.cli import screen
+from audioclass.errors import UsageError
 
 
 class Terminal(io.StringIO):
@@ -61,6 +63,17 @@ def test_bars_of_stages_that_never_end_do_not_pile_up(become_terminal):
     assert "recordings" in frame
     assert "take-0.wav" not in frame
     assert "take-18.wav" not in frame
+
+
+def test_a_place_that_takes_no_file_is_told_before_the_work(tmp_path, monkeypatch):
+    def refused(**_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    screen.check_place(tmp_path / "out.csv")
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(screen.tempfile, "TemporaryFile", refused)
+    with pytest.raises(UsageError, match=r"out.csv: cannot be written: Read-only file system"):
+        screen.check_place(tmp_path / "out.csv")
 
 
 def test_progress_is_silent_away_from_a_terminal(capsys):
