@@ -87,6 +87,14 @@ class Segment:
         return self.end - self.start
 
 
+@dataclass(frozen=True)
+class Cut:
+    """Where a damaged recording could be read no further, in seconds, and why, without the name of the recording."""
+
+    seconds: float
+    reason: str
+
+
 @dataclass(frozen=True, eq=False)
 class Features:
     """The feature matrix: row i of `X` describes `segments[i]`; columns keep the group they came from."""
@@ -141,7 +149,8 @@ class Result:
 
     Row i is `segments[i]` of `files[i]` with posteriors `P[i]` over `labels`; `paths` gives for each label
     the names of the groups that hold it, larger ones first, and its own. `sample_rates` are those of the recordings, by
-    file, where they are known.
+    file, where they are known. `cuts` tells of recordings that are damaged: their segments end where they could be read
+    no further.
     """
 
     files: tuple[str, ...]
@@ -150,6 +159,7 @@ class Result:
     labels: tuple[str, ...]
     paths: tuple[tuple[str, ...], ...] = ()
     sample_rates: Mapping[str, int] = field(default_factory=dict)
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _freeze(self, "P", 2)

@@ -159,7 +159,8 @@ class Run:
     """What every step of a run shares.
 
     `cache` is the folder where results are kept, None to keep nothing. All randomness starts from `seed`. `outputs`
-    are the files that are written in the end: none of them may be read as an input.
+    are the files that are written in the end: none of them may be read as an input. Where it is `strict`, a damaged
+    recording is refused instead of used up to its damage.
     """
 
     registry: Registry
@@ -168,6 +169,7 @@ class Run:
     progress: Progress = silent
     seed: int = 0
     outputs: tuple[Path, ...] = ()
+    strict: bool = False
 
     def component(self, kind: str, stated: Any) -> Any:
         """A component from its name, from `name:parameter=value,…`, from a table with its name, or as it is."""

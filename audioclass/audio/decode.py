@@ -10,11 +10,11 @@
 | anything else on a pipe | kept in a temporary file first, then as any file |
 | below 8 kHz or above 192 kHz, more than 32 channels | error |
 | no samples; one sample | error; one block of one sample |
-| ends before its stated length (5 ms less is accepted, 1 s for m4a and Matroska) | its samples, then an error |
+| ends before its stated length (5 ms less is accepted, 1 s for m4a and Matroska) | its samples, then error or cut |
 | states less than it holds | what it states; all of a WAV beyond 4 GiB, which has no room to state it |
 | states no length (Ogg, aac, MPEG-TS, MP3 without Xing header, a placeholder from a pipe) | what is there |
 | rare formats of libsndfile (NIST, VOC, SVX, PAF) that were cut | what is there: it does not tell |
-| damaged in the middle, or cut within a packet of aac or MPEG-TS | the blocks before, then an error that says where |
+| damaged in the middle, or cut within a packet of aac or MPEG-TS | the samples before, then error or cut |
 | NaN, infinite, or beyond ±2³², twice what 32-bit integers hold | error with the index of the sample |
 | beyond ±1 | kept: float files may hold what integers would |
 | missing, empty, directory, pipe or device by name, text, not permitted | error |
@@ -35,6 +35,7 @@ from audioclass.audio.foreign import ffmpeg_sound, foreign_sound, has_ffmpeg
 from audioclass.audio.sndfile import is_untagged_mpeg, libsndfile_sound, mpeg_sound
 from audioclass.audio.source import Source
 from audioclass.audio.streams import Sound, Unreadable, plain_sound
+from audioclass.data import Cut
 from audioclass.display import printable
 from audioclass.errors import AudioFileError
 
@@ -50,11 +51,14 @@ CONTROL = frozenset(range(32)) - frozenset(b"\t\n\f\r")
 class Decoder:
     """An open recording: `blocks()` gives its samples once; `position` of `declared` samples tells how far it is.
 
-    `declared` is None where nothing states a length. It is a context manager; closing it early is fine.
+    `declared` is None where nothing states a length. `cut` says where and why the blocks ended before the recording
+    did, unless it is `strict`: then that is an error. It is a context manager; closing it early is fine.
     """
 
-    def __init__(self, name: str, sound: Sound, stack: ExitStack) -> None:
+    def __init__(self, name: str, sound: Sound, stack: ExitStack, *, strict: bool = True) -> None:
         self.name = name
+        self.cut: Cut | None = None
+        self._strict = strict
         self.sample_rate = sound.sample_rate
         self.channels = sound.channels
         self.declared = sound.declared
@@ -80,8 +84,15 @@ class Decoder:
                 self.position += len(array)
                 yield array
         except (Unreadable, OSError) as error:
-            raise AudioFileError(f"{self.name}: damaged after {self._progress()}: {error}") from error
-        self._check_length()
+            self._end(f"damaged after {self._progress()}: {error}", error)
+        else:
+            self._check_length()
+
+    def _end(self, reason: str, error: Exception | None = None) -> None:
+        """No more can be read: what was read stands, if there is any."""
+        if self._strict or self.position == 0:
+            raise AudioFileError(f"{self.name}: {reason}") from error
+        self.cut = Cut(self.position / self.sample_rate, reason)
 
     def _progress(self) -> str:
         held = f"{self.position / self.sample_rate:.2f} s"
@@ -101,17 +112,20 @@ class Decoder:
             raise AudioFileError(f"{self.name}: holds no samples")
         missing = (self.declared or 0) - self.position
         if missing > self._sound.tolerance * self.sample_rate:
-            raise AudioFileError(f"{self.name}: ends after {self._progress()}")
+            self._end(f"ends after {self._progress()}")
 
 
-def open_audio(source: Path | str | BinaryIO) -> Decoder:
-    """Open a path, `"-"` for standard input, or a binary stream; see the table above for every outcome."""
+def open_audio(source: Path | str | BinaryIO, *, strict: bool = True) -> Decoder:
+    """Open a path, `"-"` for standard input, or a binary stream; see the table above for every outcome.
+
+    Unless it is `strict`, a recording that is damaged or ends too early gives what can be read, and then its `cut`.
+    """
     name = _name(source)
     try:
         with ExitStack() as stack:
             sound = _sound_of(source, stack)
             _check_limits(sound)
-            return Decoder(name, sound, stack.pop_all())
+            return Decoder(name, sound, stack.pop_all(), strict=strict)
     except Unreadable as error:
         raise AudioFileError(f"{name}: {error}") from error
     except OSError as error:

@@ -22,6 +22,7 @@ LENGTH_TAGS = (b"Xing", b"Info", b"VBRI")
 OTHER_DECODER = (1, 4)  # error codes: the format, or the encoding in it, is not known
 UNKNOWN_LENGTH = 1 << 62
 WIDTHS = {"PCM_U8": 1, "PCM_S8": 1, "PCM_16": 2, "PCM_24": 3, "PCM_32": 4, "FLOAT": 4, "DOUBLE": 8}  # bytes
+OGG_PAGE, LONGEST_OGG_PAGE = b"OggS\0", 65307
 LONGEST_TAIL = 1 << 16  # bytes of chunks that may stand behind the samples
 
 
@@ -36,6 +37,8 @@ def libsndfile_sound(file: BinaryIO, stack: ExitStack) -> Sound | None:
     """The sound of an unbuffered file at its beginning, or None if libsndfile does not know its format."""
     stated, untagged_start = sample_bytes(Source(file)), _untagged_start(file)
     is_untagged_chunk = stated is not None and _is_untagged_at(stated[0], file)
+    file.seek(max(_size(file) - LONGEST_OGG_PAGE, 0))
+    tail = file.read(LONGEST_OGG_PAGE)
     file.seek(0)
     try:
         sound = stack.enter_context(_Forward(file.fileno(), closefd=False))
@@ -61,7 +64,19 @@ def libsndfile_sound(file: BinaryIO, stack: ExitStack) -> Sound | None:
         file.seek(here)
     if sound.frames == 0:
         return Sound(sound.samplerate, sound.channels, 0, iter(()))
-    return Sound(sound.samplerate, sound.channels, _declared(sound.frames, stated, file), _read(sound))
+    arrays = _read(sound)
+    if sound.format == "OGG" and ends_within_page(tail):
+        arrays = _then_fails(arrays, "ends within a page of Ogg")
+    return Sound(sound.samplerate, sound.channels, _declared(sound.frames, stated, file), arrays)
+
+
+def ends_within_page(tail: bytes) -> bool:
+    """Whether the last page of an Ogg file is cut, by the last bytes of the file."""
+    start = tail.rfind(OGG_PAGE)
+    if start < 0:  # something else stands behind the pages
+        return False
+    head, rest = tail[start : start + 27], tail[start + 27 :]
+    return len(head) < 27 or len(rest) < head[26] + sum(rest[: head[26]])
 
 
 def mpeg_sound(source: Source, stack: ExitStack) -> Sound:
@@ -79,12 +94,14 @@ def _mpeg_chunk(offset: int, size: int | None, file: BinaryIO, stack: ExitStack)
     file.seek(offset)
     sound = mpeg_sound(Source(file, math.inf if size is None else size), stack)
     held = _size(file) - offset
-    return replace(sound, arrays=_then_ends(sound.arrays, held, size)) if size and held < size else sound
+    if not size or held >= size:
+        return sound
+    return replace(sound, arrays=_then_fails(sound.arrays, f"holds {held} bytes of the {size} it declares"))
 
 
-def _then_ends(arrays: Iterator[np.ndarray], held: int, size: int) -> Iterator[np.ndarray]:
+def _then_fails(arrays: Iterator[np.ndarray], reason: str) -> Iterator[np.ndarray]:
     yield from arrays
-    raise Unreadable(f"holds {held} bytes of the {size} it declares")
+    raise Unreadable(reason)
 
 
 def is_untagged_mpeg(head: bytes) -> bool:
@@ -131,11 +148,18 @@ def _declared(frames: int, stated: tuple[int, int | None] | None, file: BinaryIO
 
 
 def _read(sound: soundfile.SoundFile) -> Iterator[np.ndarray]:
-    try:
-        while len(array := sound.read(LONGEST_BLOCK, dtype="float32", always_2d=True)):
-            yield array
-    except soundfile.LibsndfileError as error:
-        raise _unreadable(error) from error
+    while True:
+        array = np.full((LONGEST_BLOCK, sound.channels), np.nan, np.float32)  # what is decoded before damage is no NaN
+        try:
+            n_read = len(sound.read(out=array))
+        except soundfile.LibsndfileError as error:
+            is_read = ~np.isnan(array).any(axis=1)
+            if n_read := len(array) if is_read.all() else int(np.argmin(is_read)):
+                yield array[:n_read]
+            raise _unreadable(error) from error
+        if n_read == 0:
+            return
+        yield array[:n_read]
 
 
 def _read_mpeg(sound: soundfile.SoundFile, reader: int) -> Iterator[np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import WorkOptions, grouped
+from audioclass.cli.options import Strict, WorkOptions, grouped
 
 
 @screen.with_examples(
@@ -72,6 +72,7 @@ def classify(
             help="Print segments of a live stream as they are final; the run says how long after their end that is.",
         ),
     ] = False,
+    strict: Strict = False,
 ) -> None:
     """Classify recordings: segments with their label and probability, and the runner-up.
 
@@ -79,8 +80,8 @@ def classify(
     probability is that average, and the runner-up the likeliest label besides it, or outside its group.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
-    its reason and skipped; the exit code is then 1. Formats that carry no probabilities leave them out: audacity,
-    dcase, elan, srt, textgrid and webvtt.
+    its reason and skipped, a damaged one is classified as far as it can be read; the exit code is then 1. Formats that
+    carry no probabilities leave them out: audacity, dcase, elan, srt, textgrid and webvtt.
     """
     from audioclass.cli.actions import classify_recordings
 
@@ -97,4 +98,5 @@ def classify(
         resume=resume,
         report=report,
         follow=follow,
+        strict=strict,
     )

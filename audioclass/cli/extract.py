@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Cache, Json, WorkOptions, grouped
+from audioclass.cli.options import Cache, Json, Strict, WorkOptions, grouped
 
 
 @screen.with_examples(
@@ -29,17 +29,26 @@ def extract(
     ] = None,
     cache: Cache = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing, look nothing up.")] = False,
+    strict: Strict = False,
     json: Json = False,
 ) -> None:
     """Turn recordings into a table of features.
 
     One row for each window of each recording. A recording that cannot be read is listed with its reason and
-    skipped; the exit code is then 1. What was computed before is not computed again.
+    skipped, a damaged one is used as far as it can be read; the exit code is then 1. What was computed before is not
+    computed again.
     """
     from audioclass.cli.actions import extract_features
 
     extract_features.extract(
-        paths, recipe=recipe, output=output, executor=work.executor, cache=cache, no_cache=no_cache, json=json
+        paths,
+        recipe=recipe,
+        output=output,
+        executor=work.executor,
+        cache=cache,
+        no_cache=no_cache,
+        strict=strict,
+        json=json,
     )
 
 

@@ -81,6 +81,6 @@ def finish(outcomes: Sequence[Outcome], seconds: float) -> None:
     before = f" ({n_resumed} from before)" if n_resumed else ""
     speed = f", {fresh / seconds:.0f} times faster than real time" if fresh else ""
     audio = sum(outcome.seconds for outcome in outcomes)
-    good = len(outcomes) - len(failed)
+    good = sum(outcome.was_classified for outcome in outcomes)
     screen.note(f"{good} of {len(outcomes)} recordings{before}, {audio:.0f} s of audio in {seconds:.1f} s{speed}")
     raise typer.Exit(1 if failed else 0)

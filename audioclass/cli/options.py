@@ -27,6 +27,9 @@ Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Cache = Annotated[
     Path | None, typer.Option("--cache", envvar="AUDIOCLASS_CACHE", help="Where results are kept.", show_default=False)
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse damaged recordings instead of using what can be read of them.")
+]
 
 
 class OptionGroup:
@@ -202,6 +205,7 @@ class CorpusOptions(WorkOptions):
         ),
     ] = None
     cache: Cache = None
+    strict: Strict = False
 
 
 def find_project_file(corpus: Path) -> Path | None:

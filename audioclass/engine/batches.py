@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.classifier.model import Model
-from audioclass.data import Result, Segment
+from audioclass.data import Cut, Result, Segment
 from audioclass.engine.classifying import classify_recording
 from audioclass.engine.models import loaded
 from audioclass.engine.streaming import SegmentationOptions
@@ -28,13 +28,21 @@ STANDARD_INPUT = "-"
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of one recording: its segments, or the one line that says why there are none."""
+    """What became of one recording: its segments, or the one line that says why there are none.
+
+    Where it is damaged and was classified up to there, `reason` says that and `result` holds its cut.
+    """
 
     path: Path
     result: Result | None = None
     reason: str = ""
     seconds: float = 0.0
     was_finished: bool = False
+
+    @property
+    def was_classified(self) -> bool:
+        """Whether there are segments, be it of a part."""
+        return self.seconds > 0
 
     def without_result(self) -> Outcome:
         """What the summary at the end needs."""
@@ -52,24 +60,32 @@ def classify_many(
         else:
             left.append(path)
     progress = run.progress if run.executor.shares_memory else silent
-    work = partial(classify_one, model=model, options=options, progress=progress)
+    work = partial(classify_one, model=model, options=options, progress=progress, strict=run.strict)
     for outcome in run.executor.map_unordered(work, left, lambda path: Outcome(path, reason=f"{path}: {CRASHED}")):
         if ledger is not None:
             ledger.note(outcome)
         yield outcome
 
 
-def classify_one(path: Path, model: str, options: SegmentationOptions, progress: Progress = silent) -> Outcome:
+def classify_one(
+    path: Path, model: str, options: SegmentationOptions, progress: Progress = silent, *, strict: bool = False
+) -> Outcome:
     """Classify a recording; an error that a user can understand becomes a reason."""
     try:
         source = STANDARD_INPUT if str(path) == STANDARD_INPUT else regular(path)
-        classified = classify_recording(source, loaded(model), options, progress)
+        classified = classify_recording(source, loaded(model), options, progress, strict=strict)
     except AudioclassError as error:
         where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
         return Outcome(path, reason=f"{where}{error}")
     except OSError as error:
         return Outcome(path, reason=f"{path}: {error.strerror}")
-    return Outcome(path, classified.result, seconds=classified.seconds)
+    return classified_outcome(path, classified.result, classified.seconds)
+
+
+def classified_outcome(path: Path, result: Result, seconds: float, *, was_finished: bool = False) -> Outcome:
+    """The outcome of a recording that was classified, to its end or up to its damage."""
+    reasons = [f"{path}: {cut.reason}; classified up to there" for cut in result.cuts.values()]
+    return Outcome(path, result, "".join(reasons), seconds, was_finished)
 
 
 def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
@@ -79,7 +95,8 @@ def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
     files = tuple(file for result in good for file in result.files)
     segments = tuple(segment for result in good for segment in result.segments)
     rates = {file: rate for result in good for file, rate in result.sample_rates.items()}
-    return Result(files, segments, P, model.labels, model.paths, rates)
+    cuts = {file: cut for result in good for file, cut in result.cuts.items()}
+    return Result(files, segments, P, model.labels, model.paths, rates, cuts)
 
 
 class Ledger:
@@ -88,11 +105,13 @@ class Ledger:
     Recordings are known by path, size and time of change; a pipe is never known.
     """
 
-    def __init__(self, output: Path, model: Model, options: SegmentationOptions, *, resume: bool) -> None:
+    def __init__(
+        self, output: Path, model: Model, options: SegmentationOptions, *, resume: bool, strict: bool = False
+    ) -> None:
         self.path = output.parent / f".{output.name}.ledger"
         self._journal = Journal(self.path)
         self._model = model
-        self._head = {"made_with": _fingerprint(model, options)}
+        self._head = {"made_with": _fingerprint(model, options), "strict": strict}
         self._lines: dict[str, dict[str, Any]] = {}
         self.resumes = resume
         if resume and self.path.exists():
@@ -147,7 +166,9 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
         return {"reason": outcome.reason}
     segments = [[s.start, s.end, s.label] for s in outcome.result.segments]
     rate = next(iter(outcome.result.sample_rates.values()), None)
-    return {"seconds": outcome.seconds, "sample_rate": rate, "segments": segments, "P": outcome.result.P.tolist()}
+    about = {"seconds": outcome.seconds, "sample_rate": rate}
+    cuts = [[cut.seconds, cut.reason] for cut in outcome.result.cuts.values()]
+    return {**about, "segments": segments, "P": outcome.result.P.tolist(), "cuts": cuts}
 
 
 def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | None:
@@ -158,7 +179,8 @@ def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | Non
         segments = tuple(Segment(float(start), float(end), str(label)) for start, end, label in line["segments"])
         P = np.array(line["P"], np.float64).reshape(len(segments), len(model.labels))
         rates = {str(path): int(line["sample_rate"])} if line.get("sample_rate") else {}
-        result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths, rates)
-        return Outcome(path, result, seconds=float(line["seconds"]), was_finished=True)
+        cuts = {str(path): Cut(float(seconds), str(reason)) for seconds, reason in line.get("cuts", [])}
+        result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths, rates, cuts)
+        return classified_outcome(path, result, float(line["seconds"]), was_finished=True)
     except (KeyError, TypeError, ValueError):
         return None

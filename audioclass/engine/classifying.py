@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,16 +47,23 @@ def classify(
     min_duration: float = 0.0,
     threshold: float = 0.0,
     windows: bool = False,
+    strict: bool = False,
     run: Run | None = None,
 ) -> Result:
     """The segments of one recording with their posteriors; `-` reads standard input.
+
+    A damaged recording is classified as far as it can be read, with a warning and its place in `cuts` of the result;
+    with `strict` it is an error.
 
     `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name alone, `hmm` goes by how
     labels followed one another in the recordings that the model was trained on, where these were continuous.
     """
     run = run or make_run()
     options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
-    return classify_recording(source, loaded(model), options, run.progress).result
+    result = classify_recording(source, loaded(model), options, run.progress, strict=strict or run.strict).result
+    for name, cut in result.cuts.items():
+        warnings.warn(f"{name}: {cut.reason}; classified up to there", stacklevel=2)
+    return result
 
 
 def classify_recording(
@@ -65,12 +73,16 @@ def classify_recording(
     progress: Progress = silent,
     *,
     for_page: bool = False,
+    strict: bool = False,
 ) -> ClassifiedRecording:
-    """Classify a recording to its end; memory grows with its segments alone, and with its windows for a page."""
+    """Classify a recording to its end, or to where it is damaged unless that is to be `strict`.
+
+    Memory grows with its segments alone, and with its windows for a page.
+    """
     start, name = time.perf_counter(), _name(source)
     classifier, watch = StreamClassifier(model, options), _Watch(for_page, model)
     segments: list[ClassifiedSegment] = []
-    with open_audio(source) as audio:
+    with open_audio(source, strict=strict) as audio:
 
         def tell() -> None:
             declared = audio.declared / audio.sample_rate if audio.declared else None
@@ -82,7 +94,8 @@ def classify_recording(
         segments += classifier.finish()
         rate = audio.sample_rate
     result = result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
-    result = replace(result, sample_rates={name: rate})
+    cuts = {} if audio.cut is None else {name: audio.cut}
+    result = replace(result, sample_rates={name: rate}, cuts=cuts)
     return ClassifiedRecording(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from audioclass.contracts import CorpusReader, LabelFormat, UsesFormats
 from audioclass.corpora.choosing import read_corpus
-from audioclass.data import Clip, Corpus, Features, Segment
+from audioclass.data import Clip, Corpus, Cut, Features, Segment
 from audioclass.engine.features import extract_many
 from audioclass.errors import AudioFileError, CorpusError, PluginError, UsageError
 from audioclass.extraction.recipe import Recipe
@@ -24,6 +24,8 @@ from audioclass.parameters import parse_assignments
 from audioclass.recordings import is_recording, regular
 from audioclass.run import Registry, Run, silent
 from audioclass.taxonomy import Taxonomy
+
+CUT_TOLERANCE = 0.005  # seconds: label files round times
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +175,8 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
     """Extract every recording of the corpus, or find what is cached of it, and label its windows.
 
     A window takes the label that covers most of it, where that covers half of the window or half of what is labelled.
+    Of a damaged recording only the labelled segments before its damage are used: what a label of all of it tells of may
+    have been in the part that is lost.
     """
     by_file: dict[Path, list[int]] = {}
     for i, clip in enumerate(corpus.clips):
@@ -188,14 +192,15 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
 
 def _extracted(
     files: Sequence[Path], recipe: Recipe, failures: list[tuple[Path, str]], run: Run
-) -> Iterator[tuple[Path, tuple[Features, str]]]:
+) -> Iterator[tuple[Path, tuple[Features, str, Cut | None]]]:
     """The features of each recording with a name of their content; what fails is put with the failures."""
     with extract_many(files, recipe, replace(run, progress=silent)) as extraction:
         for number, extracted in enumerate(extraction, start=1):
             if extracted.cached is None:
                 failures.append((extracted.path, extracted.reason))
             else:
-                yield extracted.path, (extracted.cached.load(recipe), extracted.cached.key)
+                cached = extracted.cached
+                yield extracted.path, (cached.load(recipe), cached.key, cached.cut)
             run.progress("extraction", number, len(files))
 
 
@@ -213,16 +218,22 @@ class _Gathered:
         self._contents: dict[Path, bytes] = {}
         self._n_unused = 0
 
-    def add(self, file: Path, members: Sequence[int], features: Features, content: str) -> None:
+    def add(self, file: Path, members: Sequence[int], features: Features, content: str, cut: Cut | None) -> None:
         """The windows of a recording, each given to one of the recording's clips or left out."""
-        self._read.add(file)
         self._contents[file] = content_digest(file)
-        owners = owners_of(features.segments, [self.clips[i] for i in members])
+        clips = [self.clips[i] for i in members]
+        owners, n_lost = owners_of(features.segments, clips), 0
+        if cut is None:
+            self._read.add(file)
+        else:
+            is_lost = np.array([_reaches_beyond(clip, cut) for clip in clips])
+            owners, n_lost = np.where((owners >= 0) & ~is_lost[owners], owners, -1), int(is_lost.sum())
+            self.failures.append((file, f"{file}: {cut.reason}; {_part_used(n_lost, len(clips))}"))
         used = np.flatnonzero(owners >= 0)
-        if not len(used):
+        if not len(used) and not n_lost:
             self.failures.append((file, f"{file}: no window of it lies in what is labelled"))
         else:
-            self._n_unused += len(members) - len(np.unique(owners[used]))
+            self._n_unused += len(members) - n_lost - len(np.unique(owners[used]))
         self._rows.append(features.X[used])
         self._which += [members[owner] for owner in owners[used]]
         self._segments += [features.segments[i] for i in used]
@@ -284,6 +295,17 @@ def owners_of(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:
     rows = np.arange(len(segments))
     enough = 0.5 * np.minimum(ends - starts, (last - first)[best])
     return np.where((overlaps[rows, best] >= enough) & (overlaps[rows, best] > 0), best, -1)
+
+
+def _reaches_beyond(clip: Clip, cut: Cut) -> bool:
+    """Whether a part of the clip is lost with what could not be read."""
+    return clip.end is None or clip.end > cut.seconds + CUT_TOLERANCE
+
+
+def _part_used(n_lost: int, n_clips: int) -> str:
+    if n_lost < n_clips:
+        return f"{n_clips - n_lost} of its {n_clips} labelled segments are used, those before"
+    return "not used, for what is labelled reaches beyond"
 
 
 def _clip_name(clip: Clip) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from audioclass.audio.blocks import read_blocks
+from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.decode import open_audio
 from audioclass.data import Features
 from audioclass.engine.runs import make_run
 from audioclass.extraction.batch import Extracted, extract_batch
@@ -22,13 +24,22 @@ from audioclass.run import Run
 DEFAULT_RECIPE = "broadcast"
 
 
-def extract(path: str | Path, recipe: str | Recipe = DEFAULT_RECIPE, *, run: Run | None = None) -> Features:
-    """The features of one recording's windows, all in memory; `-` reads standard input."""
+def extract(
+    path: str | Path, recipe: str | Recipe = DEFAULT_RECIPE, *, strict: bool = False, run: Run | None = None
+) -> Features:
+    """The features of one recording's windows, all in memory; `-` reads standard input.
+
+    A damaged recording gives those of what can be read, with a warning; with `strict` it is an error.
+    """
     run = run or make_run()
     recipe = load_recipe(recipe, run.registry) if isinstance(recipe, str) else recipe
     source = path if path == "-" else Path(path)
-    chunks = extract_features(read_blocks(source, recipe.framing.sample_rate, trim=recipe.trim), recipe)
-    return Features.joined(chunks, recipe.columns, recipe.groups)
+    with open_audio(source, strict=strict or run.strict) as audio:
+        chunks = extract_features(cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim), recipe)
+        features = Features.joined(chunks, recipe.columns, recipe.groups)
+    if audio.cut is not None:
+        warnings.warn(f"{path}: {audio.cut.reason}; features up to there", stacklevel=2)
+    return features
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,14 @@ def make_run(
     progress: Progress = silent,
     seed: int = 0,
     outputs: Sequence[Path] = (),
+    strict: bool = False,
 ) -> Run:
     """A run with every plugin that is installed; results are kept in `cache`, or in the user's own cache folder.
 
     `KEEP_NOTHING` keeps nothing.
     """
     folder = None if cache == KEEP_NOTHING else cache or user_cache()
-    return Run(plugin_manager(), executor or SerialExecutor(), folder, progress, seed, tuple(outputs))
+    return Run(plugin_manager(), executor or SerialExecutor(), folder, progress, seed, tuple(outputs), strict)
 
 
 def user_cache() -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
-from audioclass.data import Block, Features
+from audioclass.data import Block, Cut, Features
 from audioclass.errors import AudioclassError, AudioFileError, ComponentError
 from audioclass.extraction.cache import Cache, CachedFeatures, FeaturesInMemory, cache_key
 from audioclass.extraction.extract import extract_features
@@ -28,7 +28,8 @@ CRASHED = "the decoder crashed on it"
 class Extracted:
     """What became of one recording: its features, or the one line that says why there are none.
 
-    `unkept` is the error of a cache that did not take the features; they are in memory then.
+    Where it is damaged and was read up to there, `reason` says that beside the features. `unkept` is the error of a
+    cache that did not take the features; they are in memory then.
     """
 
     path: Path
@@ -46,7 +47,7 @@ def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache | None, ru
     """
     prepared = None if cache is None else cache.prepare()
     progress = run.progress if run.executor.shares_memory else silent
-    work = partial(extract_one, recipe=recipe, cache=prepared, progress=progress)
+    work = partial(extract_one, recipe=recipe, cache=prepared, progress=progress, strict=run.strict)
     has_warned = False
     for extracted in run.executor.map_unordered(work, paths, lambda path: Extracted(path, reason=f"{path}: {CRASHED}")):
         if extracted.unkept is not None and prepared is not None and not has_warned:
@@ -55,15 +56,27 @@ def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache | None, ru
         yield extracted
 
 
-def extract_one(path: Path, recipe: Recipe, cache: Cache | None, progress: Progress = silent) -> Extracted:
+def extract_one(
+    path: Path, recipe: Recipe, cache: Cache | None, progress: Progress = silent, *, strict: bool = False
+) -> Extracted:
     """Extract a recording or find it in the cache; an error that a user can understand becomes a reason."""
     start = time.perf_counter()
     try:
-        extracted = _extracted(path, recipe, cache, progress)
+        extracted = _marked(_extracted(path, recipe, cache, progress), strict=strict)
     except AudioclassError as error:
         where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
         extracted = Extracted(path, reason=f"{where}{error}")
     return replace(extracted, seconds_taken=time.perf_counter() - start)
+
+
+def _marked(extracted: Extracted, *, strict: bool) -> Extracted:
+    """The same, with the reason where the recording is damaged; without its features where that is to be strict."""
+    cut = None if extracted.cached is None else extracted.cached.cut
+    if cut is None:
+        return extracted
+    if strict:
+        return Extracted(extracted.path, reason=f"{extracted.path}: {cut.reason}")
+    return replace(extracted, reason=f"{extracted.path}: {cut.reason}; features up to there")
 
 
 def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progress) -> Extracted:
@@ -74,31 +87,44 @@ def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progre
     is_pipe = str(path) == "-"
     with _readable(path):
         key = uuid.uuid4().hex if is_pipe else cache_key(regular(path), recipe)
+    computed = _Computed(path, recipe, progress)
     if cache is not None and not is_pipe:
         before = cache.find(key)
         if before is not None:
             return Extracted(path, before, was_cached=True)
         if cache.keeps:
             try:
-                return Extracted(path, cache.write(key, _chunks(path, recipe, progress), recipe))
+                return Extracted(path, cache.write(key, computed.chunks(), recipe, computed.cut_of))
             except OSError as error:  # of writing: those of reading have become errors of the recording
-                in_memory = FeaturesInMemory.of(key, _chunks(path, recipe, progress), recipe)
+                in_memory = FeaturesInMemory.of(key, computed.chunks(), recipe, computed.cut_of)
                 return Extracted(path, in_memory, unkept=error)
-    return Extracted(path, FeaturesInMemory.of(key, _chunks(path, recipe, progress), recipe))
+    return Extracted(path, FeaturesInMemory.of(key, computed.chunks(), recipe, computed.cut_of))
 
 
-def _chunks(path: Path, recipe: Recipe, progress: Progress) -> Iterator[Features]:
-    """The features of a recording as they are computed."""
-    return extract_features(_watched(path, recipe, progress), recipe)
+class _Computed:
+    """The features of a recording as they are computed, and what cut them, known when all were."""
 
+    def __init__(self, path: Path, recipe: Recipe, progress: Progress) -> None:
+        self._path, self._recipe, self._progress = path, recipe, progress
+        self._cut: Cut | None = None
 
-def _watched(path: Path, recipe: Recipe, progress: Progress) -> Iterator[Block]:
-    """The blocks of a recording; `progress` is told how far it is."""
-    with _readable(path), open_audio("-" if str(path) == "-" else path) as audio:
-        for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
-            yield block
-            declared = audio.declared / audio.sample_rate if audio.declared else None
-            progress(path.name, audio.position / audio.sample_rate, declared)
+    def chunks(self) -> Iterator[Features]:
+        """From the first to the last that can be read."""
+        return extract_features(self._watched(), self._recipe)
+
+    def cut_of(self) -> Cut | None:
+        """Where and why the chunks ended before the recording did."""
+        return self._cut
+
+    def _watched(self) -> Iterator[Block]:
+        """The blocks of a recording; `progress` is told how far it is."""
+        path, recipe = self._path, self._recipe
+        with _readable(path), open_audio("-" if str(path) == "-" else path, strict=False) as audio:
+            for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
+                yield block
+                declared = audio.declared / audio.sample_rate if audio.declared else None
+                self._progress(path.name, audio.position / audio.sample_rate, declared)
+        self._cut = audio.cut
 
 
 @contextlib.contextmanager

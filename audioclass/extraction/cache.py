@@ -9,18 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from audioclass.data import Features, Segment
+from audioclass.data import Cut, Features, Segment
 from audioclass.extraction.recipe import Recipe
 from audioclass.storage import DAMAGE, Store, warn_unkept
 
 ROWS_TOGETHER = 4096
 VALUE, TIME = np.dtype("<f4"), np.dtype("<f8")
+
+
+def whole() -> Cut | None:
+    """What cut a recording that is not damaged."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class CachedFeatures:
     n_rows: int
     n_columns: int
     seconds: float
+    cut: Cut | None = None
 
     @property
     def key(self) -> str:
@@ -60,12 +67,15 @@ class FeaturesInMemory:
 
     key: str
     features: Features
+    cut: Cut | None = None
 
     @classmethod
-    def of(cls, key: str, chunks: Iterable[Features], recipe: Recipe) -> FeaturesInMemory:
-        """All chunks, with the values that a disk would give back."""
+    def of(
+        cls, key: str, chunks: Iterable[Features], recipe: Recipe, cut_of: Callable[[], Cut | None] = whole
+    ) -> FeaturesInMemory:
+        """All chunks, with the values that a disk would give back; then, what cut them."""
         joined = Features.joined(chunks, recipe.columns, recipe.groups)
-        return cls(key, replace(joined, X=joined.X.astype(VALUE)))
+        return cls(key, replace(joined, X=joined.X.astype(VALUE)), cut_of())
 
     @property
     def n_rows(self) -> int:
@@ -125,11 +135,17 @@ class Cache:
         except DAMAGE:
             return None
 
-    def write(self, key: str, chunks: Iterable[Features], recipe: Recipe) -> CachedFeatures:
-        """Write an entry chunk by chunk; where the chunks fail, nothing stays."""
+    def write(
+        self, key: str, chunks: Iterable[Features], recipe: Recipe, cut_of: Callable[[], Cut | None] = whole
+    ) -> CachedFeatures:
+        """Write an entry chunk by chunk, then what cut them; where the chunks fail, nothing stays."""
         with self.store.writing(key) as stream, zipfile.ZipFile(stream, "w") as archive:
-            n_rows, seconds = _fill(archive, chunks, recipe, key)
-        return CachedFeatures(self.store.place(key), n_rows, len(recipe.columns), seconds)
+            times = _fill(archive, chunks)
+            seconds, cut = times[-1][1] if times else 0.0, cut_of()
+            about: dict[str, Any] = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds}
+            about |= {"recipe": recipe.fingerprint, "key": key, "cut": None if cut is None else vars(cut)}
+            archive.writestr("about.json", json.dumps(about))
+        return CachedFeatures(self.store.place(key), len(times), len(recipe.columns), seconds, cut)
 
 
 def cache_key(path: Path, recipe: Recipe) -> str:
@@ -144,7 +160,8 @@ def _read_entry(path: Path, key: str) -> CachedFeatures:
     with zipfile.ZipFile(path) as archive:
         sizes = {info.filename: info.file_size for info in archive.infolist()}
         about = json.loads(archive.read("about.json"))
-    entry = CachedFeatures(path, int(about["n_rows"]), int(about["n_columns"]), float(about["seconds"]))
+    cut = None if about["cut"] is None else Cut(float(about["cut"]["seconds"]), str(about["cut"]["reason"]))
+    entry = CachedFeatures(path, int(about["n_rows"]), int(about["n_columns"]), float(about["seconds"]), cut)
     expected = {"X": entry.n_rows * entry.n_columns * VALUE.itemsize, "times": entry.n_rows * 2 * TIME.itemsize}
     if about["key"] != key or any(sizes.get(name) != size for name, size in expected.items()):
         raise ValueError(f"{path}: not the entry of {key}")
@@ -157,15 +174,12 @@ def _is_right(X: np.ndarray, times: np.ndarray) -> bool:
     return bool(np.isfinite(X).all() and np.isfinite(times).all() and (starts >= 0).all() and (starts <= ends).all())
 
 
-def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features], recipe: Recipe, key: str) -> tuple[int, float]:
-    """Write the rows as they come, then what describes them; how many there are, and the seconds they reach to."""
+def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features]) -> list[tuple[float, float]]:
+    """Write the rows as they come, then their times, which are given back."""
     times: list[tuple[float, float]] = []
     with archive.open("X", "w", force_zip64=True) as values:
         for chunk in chunks:
             values.write(np.ascontiguousarray(chunk.X, VALUE).tobytes())
             times += [(segment.start, segment.end) for segment in chunk.segments]
-    seconds = times[-1][1] if times else 0.0
     archive.writestr("times", np.array(times, TIME).tobytes())
-    about = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds, "recipe": recipe.fingerprint}
-    archive.writestr("about.json", json.dumps(about | {"key": key}))
-    return len(times), seconds
+    return times

@@ -19,7 +19,10 @@ COMPUTED = ("=", "+", "-", "@", "\t", "\r", "'")  # as a spreadsheet does; an ap
 
 @component
 class Csv:
-    """One line a segment: file, times, label, probability, runner-up, path, and the posterior of each label."""
+    """One line a segment: file, times, label, probability, runner-up, path, cut, and the posterior of each label.
+
+    `cut` is where a damaged recording could be read no further, in seconds; empty elsewhere.
+    """
 
     name: ClassVar[str] = "csv"
     suffix: ClassVar[str] = ".csv"
@@ -36,7 +39,7 @@ class Csv:
         """The table under a header; `posterior_…` columns follow the order of the labels."""
         lines = csv.writer(stream)
         columns = [self.column if name == LABEL else name for name in COLUMNS]
-        lines.writerow([*columns, "path", *(f"posterior_{label}" for label in label_names(result))])
+        lines.writerow([*columns, "path", "cut", *(f"posterior_{label}" for label in label_names(result))])
         lines.writerows(map(self._fields, rows_of(result)))
 
     def recognises(self, first_line: str) -> bool:
@@ -53,13 +56,13 @@ class Csv:
 
     def _fields(self, row: ResultRow) -> list[str]:
         """The fields of a line, in the order of the header."""
-        values = (row.probability, row.runner_up_probability)
-        probability, of_runner_up = ("" if value is None else f"{value:.6f}" for value in values)
+        values = (row.probability, row.runner_up_probability, row.cut)
+        probability, of_runner_up, cut = ("" if value is None else f"{value:.6f}" for value in values)
         texts = (row.file, row.label, row.runner_up or "", "/".join(row.path))
         file, label, runner_up, path = map(self._escaped, texts)
         times = [f"{row.start:.6f}", f"{row.end:.6f}"]
         best = [label, probability, runner_up, of_runner_up]
-        return [file, *times, *best, path, *(f"{p:.6f}" for p in row.posteriors)]
+        return [file, *times, *best, path, cut, *(f"{p:.6f}" for p in row.posteriors)]
 
     def _escaped(self, text: str) -> str:
         return f"'{text}" if self.formulas == "escape" and text.startswith(COMPUTED) else text

@@ -79,10 +79,10 @@ class JsonLines:
 
 
 def plain_row(row: ResultRow, labels: Sequence[str]) -> dict[str, Any]:
-    """A row as plain values; `probability` is None for a label outside the taxonomy."""
+    """A row as plain values; `probability` is None for a label outside the taxonomy, `cut` where nothing is damaged."""
     plain = {name: _rounded(getattr(row, name)) for name in COLUMNS}
     posteriors = {label: round(p, DIGITS) for label, p in zip(labels, row.posteriors, strict=True)}
-    return plain | {"path": list(row.path), "posteriors": posteriors}
+    return plain | {"path": list(row.path), "posteriors": posteriors, "cut": _rounded(row.cut)}
 
 
 def parse_json(where: str, text: str) -> Any:

@@ -25,11 +25,14 @@ class Parquet:
     binary: ClassVar[bool] = True
 
     def write(self, result: Result, stream: IO[bytes]) -> None:
-        """One row a segment; `path` is a list of names, `probability` null for a label outside the taxonomy."""
+        """One row a segment; `path` is a list of names, `probability` null for a label outside the taxonomy.
+
+        `cut` is where a damaged recording could be read no further, in seconds; null elsewhere.
+        """
         arrow, parquet = _import_parquet()
         rows = list(rows_of(result))
         types = {name: arrow.string() if name in TEXTS else arrow.float64() for name in COLUMNS}
-        types |= {"path": arrow.list_(arrow.string())}
+        types |= {"path": arrow.list_(arrow.string()), "cut": arrow.float64()}
         columns = {key: arrow.array([getattr(row, key) for row in rows], kind) for key, kind in types.items()}
         for label, posteriors in zip(label_names(result), result.P.T, strict=True):
             columns[f"posterior_{label}"] = arrow.array(posteriors, arrow.float64())

@@ -25,7 +25,7 @@ class ResultRow:
     The probability of a label is its posterior, that of a group the sum over its leaves; a label outside the taxonomy
     ("unknown") has neither probability nor path. The runner-up is the likeliest label that the segment's label does not
     cover, of all labels where that is unknown, None where there is none. `posteriors` holds one value for each label of
-    the result, in their order.
+    the result, in their order. `cut` is where the recording, if it is damaged, could be read no further.
     """
 
     file: str
@@ -37,6 +37,7 @@ class ResultRow:
     runner_up_probability: float | None
     path: tuple[str, ...]
     posteriors: tuple[float, ...]
+    cut: float | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ def rows_of(result: Result) -> Iterator[ResultRow]:
             runner_up_probability=its_probability,
             path=path,
             posteriors=tuple(posteriors),
+            cut=result.cuts[file].seconds if file in result.cuts else None,
         )
 
 

@@ -1,4 +1,5 @@
 import io
+import re
 
 import numpy as np
 import pytest
@@ -104,12 +105,16 @@ def test_a_flac_that_states_no_length_is_read_to_its_end(tmp_path):
 @pytest.mark.parametrize("container", ["FLAC", "MP3"])
 def test_damage_in_the_middle_is_reported_with_its_place(tmp_path, container):
     path = write(tmp_path / "hurt", format=container)
-    data, middle = path.read_bytes(), path.stat().st_size // 2
+    whole, data, middle = decoded(path), path.read_bytes(), path.stat().st_size // 2
     path.write_bytes(data[:middle] + np.random.default_rng(0).bytes(5000) + data[middle + 5000 :])
-    with open_audio(path) as audio:
-        with pytest.raises(AudioFileError, match=r"hurt: damaged after 1\.37 s of the 4\.00 s it declares: libsnd"):
-            list(audio.blocks())
-        assert audio.position == 65536
+    reason = r"damaged after 1\.9\d s of the 4\.00 s it declares: libsndfile says: "
+    with open_audio(path) as audio, pytest.raises(AudioFileError, match=f"hurt: {reason}"):
+        list(audio.blocks())
+    with open_audio(path, strict=False) as audio:
+        samples = np.concatenate(list(audio.blocks()))
+    assert re.match(reason, audio.cut.reason)
+    assert audio.cut.seconds == len(samples) / audio.sample_rate == pytest.approx(1.95, abs=0.05)
+    np.testing.assert_array_equal(samples[:-2304], whole[: len(samples) - 2304])
 
 
 def test_an_mp3_that_states_no_length_is_read_to_its_end(variable_mp3):
@@ -149,3 +154,13 @@ def test_what_only_begins_like_an_mp3_is_reported():
 def test_an_mp3_can_be_left_early(variable_mp3):
     with open_audio(variable_mp3) as audio:
         assert len(next(audio.blocks())) == 1152
+
+
+def test_an_ogg_file_that_ends_within_a_page_is_cut(tmp_path):
+    path = write(tmp_path / "a.ogg", format="OGG")
+    whole, data = decoded(path), path.read_bytes()
+    path.write_bytes(data[: len(data) * 2 // 3])
+    with pytest.raises(AudioFileError, match=r"a.ogg: damaged after \S+ s.*: ends within a page of Ogg"):
+        decoded(path)
+    path.write_bytes(data + b"TAG" + bytes(125))
+    np.testing.assert_array_equal(decoded(path), whole)

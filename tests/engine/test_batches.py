@@ -1,6 +1,7 @@
 """Batches: one bad recording costs only itself, and a ledger knows what was done."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,12 +43,39 @@ def outcomes_of(folder, model_file, ledger=None, **options):
 def test_a_bad_recording_is_one_line_and_costs_only_itself(folder, model_file):
     outcomes = outcomes_of(folder, model_file)
     reasons = {outcome.path.name: outcome.reason for outcome in outcomes if outcome.result is None}
-    assert set(reasons) == {"empty.wav", "text.wav", "truncated.wav", "nan.wav"}
+    assert set(reasons) == {"empty.wav", "text.wav", "nan.wav"}
     assert all(str(folder / name) in reason and "\n" not in reason for name, reason in reasons.items())
     assert "sample 5000 is not a number" in reasons["nan.wav"]
     result = joined(outcomes, loaded(str(model_file)))
-    assert [segment.label for segment in result.segments] == list(LABELS)
-    assert result.files == tuple(str(folder / f"{i} {label} é.wav") for i, label in enumerate(LABELS))
+    assert [segment.label for segment in result.segments] == [*LABELS, "noise"]
+    names = [*(f"{i} {label} é.wav" for i, label in enumerate(LABELS)), "truncated.wav"]
+    assert result.files == tuple(str(folder / name) for name in names)
+
+
+def test_a_damaged_recording_is_classified_up_to_its_damage(folder, model_file):
+    *_, outcome = outcomes_of(folder, model_file)
+    cut = outcome.result.cuts[str(folder / "truncated.wav")]
+    assert cut.seconds == pytest.approx(0.5, abs=0.01)
+    assert outcome.reason == f"{folder / 'truncated.wav'}: {cut.reason}; classified up to there"
+    assert outcome.result.segments[-1].end == pytest.approx(cut.seconds)
+    assert joined([outcome], loaded(str(model_file))).cuts == outcome.result.cuts
+
+
+def test_where_it_is_strict_a_damaged_recording_is_refused(folder, model_file):
+    strict = replace(run(), strict=True)
+    (outcome,) = classify_many([folder / "truncated.wav"], str(model_file), segmentation(), strict)
+    assert outcome.result is None
+    assert "truncated.wav: ends after 0.50 s of the 1.00 s it declares" in outcome.reason
+
+
+def test_a_ledger_remembers_damage_and_how_strict_it_was(folder, model_file, tmp_path):
+    model, output = loaded(str(model_file)), tmp_path / "out.csv"
+    first = outcomes_of(folder, model_file, Ledger(output, model, segmentation(), resume=False))[-1]
+    again = outcomes_of(folder, model_file, Ledger(output, model, segmentation(), resume=True))[-1]
+    assert again.was_finished
+    assert (again.reason, again.result.cuts) == (first.reason, first.result.cuts)
+    with pytest.raises(UsageError, match="other options"):
+        Ledger(output, model, segmentation(), resume=True, strict=True)
 
 
 @pytest.mark.parametrize("jobs", [2, 4])

@@ -178,3 +178,18 @@ def test_the_tree_is_the_one_asked_for_or_the_corpus_s_own(small):
     assert tree_for(corpus, labelled.labels) is None
     assert tree_for(own, labelled.labels).path("noise") == ("steady", "noise")
     assert set(tree_for(own, labelled.labels).labels) == set(labelled.labels)
+
+
+def test_of_a_damaged_recording_the_labels_before_its_damage_are_used(tmp_path):
+    corpus = write_corpus(tmp_path / "corpus", 2)
+    path = tmp_path / "cut.wav"
+    soundfile.write(path, mixture(("tone", "noise", "clicks"), 2.0), RATE)
+    path.write_bytes(path.read_bytes()[: 44 + 2 * RATE * 3])
+    clips = [Clip(path, "tone", 0.0, 2.0), Clip(path, "noise", 2.0, 4.0), Clip(path, "clicks", 4.0, 6.0)]
+    dataset = gathered(tmp_path, Corpus((*load(corpus).clips, *clips)))
+    used = {(clip.label, clip.end) for clip in (dataset.clips[i] for i in dataset.which) if clip.file == path}
+    assert used == {("tone", 2.0)}
+    ((file, reason),) = dataset.failures
+    assert file == path
+    assert "ends after 3.00 s of the 6.00 s it declares; 1 of its 3 labelled segments are used, those before" in reason
+    assert not dataset.remarks

@@ -23,7 +23,7 @@ RECIPE = load_recipe("broadcast")
 
 
 def damaged(folder):
-    """Twelve ways in which a file with the name of a recording is none; their names."""
+    """Twelve ways in which a file with the name of a recording is none, or only the beginning of one; their names."""
     soundfile.write(folder / "whole.wav", noise(1.0), 16000)
     soundfile.write(folder / "whole.flac", noise(1.0), 16000)
     wav, flac = (folder / "whole.wav").read_bytes(), (folder / "whole.flac").read_bytes()
@@ -85,12 +85,14 @@ def test_the_good_are_done_the_damaged_listed_and_a_kill_costs_nothing(recording
     failed = {Path(entry["file"]).name: entry["reason"] for entry in report["files"] if entry["reason"]}
     assert sorted(failed) == bad
     assert all(name in reason and "\n" not in reason for name, reason in failed.items())
-    assert sum(entry["windows"] == 1 for entry in report["files"]) == 200
+    assert sum(entry["windows"] == 1 for entry in report["files"]) == 202
+    cut = {Path(entry["file"]).name for entry in report["files"] if entry["cut"]}
+    assert cut == {"truncated.wav", "truncated.flac"}
     assert sum(entry["kept"] for entry in report["files"]) == len(kept)
     assert all(path.stat().st_mtime_ns == when for path, when in kept.items())  # nothing was computed twice
     assert not list(cache.rglob("*.part")) + list(tmp_path.glob(".*.part"))
-    assert np.load(tmp_path / "out.npz")["X"].shape[0] == 200
-    assert "200 of 212 recordings" in done.stderr
+    assert np.load(tmp_path / "out.npz")["X"].shape[0] == 202
+    assert "202 of 212 recordings" in done.stderr
 
 
 def test_jobs_do_not_change_the_result(tmp_path):

@@ -8,13 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import typer
+
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
 from audioclass.cli import screen
 from audioclass.cli.exporting import output_format, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
 from audioclass.contracts import LabelFormat
-from audioclass.engine.batches import Ledger, Outcome, classify_many, joined
+from audioclass.engine.batches import Ledger, Outcome, classified_outcome, classify_many, joined
 from audioclass.engine.models import loaded
 from audioclass.engine.recording_pages import classify_to_page
 from audioclass.engine.runs import make_run
@@ -40,13 +42,14 @@ def classify(
     resume: bool,
     report: Path | None,
     follow: bool,
+    strict: bool,
 ) -> None:
     """Classify and print; a live stream with `follow`, one recording with its page where a report is wanted."""
-    run = make_run(executor=executor)
+    run = make_run(executor=executor, strict=strict)
     options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
     if follow:
         _refuse_with("--follow", {"--format": format_name, "--output": output, "--report": report, "--resume": resume})
-        _follow(paths, model, options)
+        _follow(paths, model, options, strict=strict)
         return
     chosen = output_format(format_name, output)
     files = find_recordings(paths)
@@ -56,7 +59,7 @@ def classify(
     refuse_inputs(written, [Path(model), *files])
     if report is not None:
         _refuse_with("--report", {"--resume": resume})
-        _classify_with_report(files, model, options, report, chosen, output)
+        _classify_with_report(files, model, options, run, report, chosen, output)
     else:
         _classify_all(files, model, options, run, chosen, output, resume)
 
@@ -81,7 +84,7 @@ def _classify_all(
         raise UsageError("--resume needs -o with a file: the ledger stands beside the output")
     loaded_model = loaded(model)
     options.stream(loaded_model)  # what does not fit is refused before the work
-    ledger = None if place is None else Ledger(place, loaded_model, options, resume=resume)
+    ledger = None if place is None else Ledger(place, loaded_model, options, resume=resume, strict=run.strict)
     start = time.perf_counter()
     outcomes = _outcomes(files, model, options, run, ledger, is_lined=chosen is None and not sys.stdout.isatty())
     if chosen is not None:
@@ -117,7 +120,7 @@ def _outcomes(
     return [done[file] for file in files]
 
 
-def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions) -> None:
+def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions, *, strict: bool) -> None:
     """Lines of a live stream, each flushed as soon as its segment is final."""
     if [str(path) for path in paths] != ["-"]:
         raise UsageError("--follow reads a stream: give - as the path")
@@ -126,18 +129,22 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions) -> 
     options.stream(loaded_model)  # what does not fit is refused before the stream is waited for
     print_head()
     sys.stdout.flush()
-    with open_audio("-") as audio:
+    with open_audio("-", strict=strict) as audio:
         screen.note(options.finality(loaded_model, audio.sample_rate))
         blocks = cut_blocks(audio, recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
         for segment in classify_stream(blocks, loaded_model, options):
             print_lines(result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy))
             sys.stdout.flush()
+    if audio.cut is not None:
+        screen.note(f"{audio.name}: {audio.cut.reason}; classified up to there")
+        raise typer.Exit(1)
 
 
 def _classify_with_report(
     files: Sequence[Path],
     model: str,
     options: SegmentationOptions,
+    run: Run,
     report: Path,
     chosen: LabelFormat | None,
     output: Path | None,
@@ -146,8 +153,8 @@ def _classify_with_report(
     if others or str(file) == "-":
         raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
     with screen.progress() as progress:
-        classified = classify_to_page(file, report, loaded(model), options, progress)
-    outcome = Outcome(file, classified.result, seconds=classified.seconds)
+        classified = classify_to_page(file, report, loaded(model), options, progress, strict=run.strict)
+    outcome = classified_outcome(file, classified.result, classified.seconds)
     if chosen is not None:
         write_result(chosen, classified.result, output)
     elif sys.stdout.isatty():

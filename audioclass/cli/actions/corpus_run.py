@@ -20,4 +20,11 @@ def corpus_progress(options: CorpusOptions) -> AbstractContextManager[Progress]:
 def corpus_run(options: CorpusOptions, progress: Progress, seed: int = 0, outputs: Sequence[Path | None] = ()) -> Run:
     """A run where, and with the cache that, the options of the corpus say; outputs that are None are not written."""
     written = [output for output in outputs if output is not None]
-    return make_run(executor=options.executor, cache=options.cache, progress=progress, seed=seed, outputs=written)
+    return make_run(
+        executor=options.executor,
+        cache=options.cache,
+        progress=progress,
+        seed=seed,
+        outputs=written,
+        strict=options.strict,
+    )

@@ -28,12 +28,13 @@ def extract(
     executor: Executor,
     cache: Path | None,
     no_cache: bool,
+    strict: bool,
     json: bool,
 ) -> None:
     """Extract, write the table and say what became of each recording."""
     where = KEEP_NOTHING if no_cache else cache
     with screen.progress("recordings", "" if where == KEEP_NOTHING else screen.KEPT) as progress:
-        run = make_run(executor=executor, cache=where, progress=progress)
+        run = make_run(executor=executor, cache=where, progress=progress, strict=strict)
         loaded = load_recipe(recipe, run.registry)
         if output is not None and str(output) != "-":
             table_writer(output)  # a wrong suffix is found before the work
@@ -42,7 +43,7 @@ def extract(
         with extract_many(paths, loaded, run) as extraction:
             done = extraction.collect()
             _write(output, done, loaded)
-    failed = [outcome for outcome in done if outcome.cached is None]
+    failed = [outcome for outcome in done if outcome.reason]
     seconds = time.perf_counter() - start
     if json:
         screen.out_json(_as_plain(done, loaded, seconds))
@@ -91,6 +92,7 @@ def _as_plain(done: Sequence[Extracted], recipe: Recipe, seconds: float) -> dict
             "windows": outcome.cached.n_rows if outcome.cached else None,
             "kept": outcome.was_cached,
             "reason": outcome.reason or None,
+            "cut": outcome.cached.cut.seconds if outcome.cached and outcome.cached.cut else None,
         }
         for outcome in done
     ]
