@@ -60,7 +60,7 @@ def _of_selection(config: TrainingConfig) -> dict[str, str]:
     if config.criterion is None:
         return dict.fromkeys(SELECTION, "criterion=fixed chooses nothing")
     reasons, name = {}, config.criterion.name
-    if "folds" not in config.criterion.depends_on and not _holds_out_by_folds(config):
+    if "folds" not in config.criterion.depends_on:  # who holds out by the folds of training has those of `folds`
         reasons["selection_folds"] = f"criterion {name} trains on no folds"
     if config.c_rule != "searched":
         reasons["c_range"] = f"c_rule={config.c_rule} searches no C"

@@ -7,7 +7,7 @@ from trained import RATE, sound, train_small, write_corpus
 from audioclass.classifier.golden import Drift
 from audioclass.classifier.saving import save_model
 from audioclass.engine.models import load_model
-from audioclass.engine.updating import update
+from audioclass.engine.updating import config_of, update
 from audioclass.errors import CorpusError, ModelError
 from audioclass.taxonomy import Taxonomy
 
@@ -112,3 +112,11 @@ def test_a_strategy_that_plans_in_rounds_is_trained_again(model_file, tmp_path, 
     monkeypatch.setattr(HybridDendrogram, "plan_next", lambda *_: None, raising=False)
     with pytest.raises(ModelError, match="strategy 'hybrid_dendrogram' plans in rounds; train again on both corpora"):
         update(model_file, tmp_path)
+
+
+def test_a_criterion_of_another_machine_that_chose_long_ago_is_no_obstacle(trained):
+    from dataclasses import replace
+
+    choices = trained.model.about["choices"] | {"criterion": "span", "trainer": "least_squares"}
+    config, _ = config_of(replace(trained.model, about={**trained.model.about, "choices": choices}), run(None))
+    assert (config.criterion.name, config.trainer.name) == ("span", "least_squares")

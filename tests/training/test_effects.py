@@ -27,6 +27,10 @@ REFUSED = {
         {"selection_folds": 3},
         "selection_folds=3 has no effect: criterion leave_group_out_log_loss trains on no folds",
     ),
+    "folds of a criterion that holds out as training does": (
+        {"selection_folds": 3, "trainer": "svm"},
+        "selection_folds=3 has no effect: criterion leave_group_out_log_loss trains on no folds",
+    ),
     "search without a criterion": (
         {"search": "grid", "criterion": "fixed"},
         r"search=grid\S* has no effect: criterion=fixed chooses nothing",
@@ -70,7 +74,6 @@ def test_an_option_without_effect_is_refused(case):
         {"folds": 3, "trainer": "svm"},
         {"folds": 3, "criterion": "k_fold_error"},
         {"selection_folds": 3, "criterion": "validation_error"},
-        {"selection_folds": 3, "trainer": "svm"},
         {"search": "grid", "c_range": [1, 10]},
         {"C": 2, "criterion": "fixed"},
         {"weigh_groups": True, "kernel": "gaussian"},
