@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Descriptor, Embedding, Named, Pooling
+from audioclass.contracts import Descriptor, Embedding, HasContext, Named, Pooling
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import UsageError, unknown_name
@@ -36,6 +36,7 @@ LIMITS = {
 }
 MOST_FRAMES = 8000  # a second
 MOST_OVERLAP = 64  # frames that a sample stands in
+MOST_SAMPLES = 2**23  # of the frames that are computed together, with those beside them that descriptors look at
 MOST_LISTED = 128  # parts, components of one, values of a parameter
 MOST_FEATURES = 2**14
 MOST_POOLED = 2**25  # values of the windows that are pooled together
@@ -214,6 +215,11 @@ def _check_cost(recipe: Recipe) -> None:
         raise UsageError(f"{where}: {framing.frame_rate:g} frames a second, at most {MOST_FRAMES}")
     if framing.frame_length > MOST_OVERLAP * framing.hop_length:
         raise UsageError(f"{where}: frame_length must be at most {MOST_OVERLAP} times hop_length")
+    reach = max(
+        (one.context for part in recipe.parts for one in part.descriptors if isinstance(one, HasContext)), default=0
+    )
+    if (FRAMES_PER_BLOCK + 2 * reach) * framing.frame_length > MOST_SAMPLES:
+        raise UsageError(f"{where}: frame_length={framing.frame_length} is too long with {reach} frames of context")
     n_features = 0
     try:
         for part in recipe.parts:
