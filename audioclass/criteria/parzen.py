@@ -1,7 +1,7 @@
 """Parzen separability: densities of an example's own side less those of the other (specification 12.4, 12.7).
 
-With K the Gram matrix of `gaussian_unscaled`, K/(√(2π) σ)^d are Parzen windows; P = ⟨K,T̂⟩/(√(2π) σ)^d, T̂ = ŷŷ' and
-ŷ_i = y_i/n_side. It grows without limit as σ → 0, because each example is its own neighbour: leave it out to choose σ.
+With K the Gram matrix of a Gaussian exp(−‖x−y‖²/(2σ²)), K/(√(2π) σ)^d are Parzen windows; P = ⟨K,T̂⟩/(√(2π) σ)^d with
+T̂ = ŷŷ' and ŷ_i = y_i/n_side. It grows without limit as σ → 0, because each example is its own neighbour: leave it out to choose σ.
 """
 
 from __future__ import annotations
@@ -54,18 +54,14 @@ class _ParzenSeparability:
         return float(between + (0.0 if self.leave_one_out else shares**2 @ total))
 
     def _window(self, problem: SelectionProblem) -> float:
-        if "sigma" not in problem.parameters:
-            raise ValueError(f"{self.name} needs a kernel with a sigma, this one has {sorted(problem.parameters)}")
-        return _window(problem.parameters["sigma"], self.dimension)
+        if problem.window is None:
+            raise ValueError(f"{self.name} needs a Gaussian kernel, which alone is a Parzen window")
+        return float((np.sqrt(2 * np.pi) * problem.window) ** self.dimension)
 
 
 def _shares(y: np.ndarray) -> np.ndarray:
     """ŷ = y/n_side."""
     return np.asarray(np.where(y > 0, 1 / (y > 0).sum(), -1 / (y <= 0).sum()))
-
-
-def _window(sigma: float, dimension: int) -> float:
-    return float((np.sqrt(2 * np.pi) * sigma) ** dimension)
 
 
 @component

@@ -25,7 +25,7 @@ class SelectionProblem:
 
     `y` is in ±1 for a dichotomy, else it holds labels of any names. `parameters` are the kernel's own; `weights` say
     how much each example counts (default: one), `groups` are codes of what is held out together (default: each example
-    by itself) and `folds` the fold of each example.
+    by itself) and `folds` the fold of each example. `window` is the σ of exp(−‖x−y‖²/(2σ²)), where the kernel is that.
 
     `learner`, `balanced` and `hold_out` are those of the training that follows: what fits the machine, whether both
     sides, or all labels, weigh the same in it, and the held-out scores of a problem. Without `hold_out` these are those
@@ -44,6 +44,7 @@ class SelectionProblem:
     weights: np.ndarray = None  # type: ignore[assignment]  # never None: ones are put in its place below
     groups: np.ndarray = None  # type: ignore[assignment]  # never None either
     folds: np.ndarray | None = None
+    window: float | None = None
     learner: Trainer | DirectStrategy | None = None
     balanced: bool = False
     hold_out: Callable[[SelectionProblem], np.ndarray] | None = None

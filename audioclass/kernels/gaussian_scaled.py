@@ -12,6 +12,7 @@ import numpy as np
 
 from audioclass.contracts import Kernel
 from audioclass.hookspecs import hookimpl
+from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.statistics import pairwise, squared_distance
 from audioclass.parameters import component, parameter
 
@@ -35,6 +36,17 @@ class ScaledGaussian:
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         return X * np.array(self.factors, X.dtype) if self.factors else X
+
+
+def window_of(kernel: Kernel, n_features: int) -> float | None:
+    """The σ of exp(−‖x−y‖²/(2σ²)) that a kernel is, of so many features or of scaled ones; None if it is no Gaussian.
+
+    >>> window_of(Gaussian(2.0), 8), window_of(UnscaledGaussian(2.0), 8)
+    (4.0, 2.0)
+    """
+    if isinstance(kernel, Gaussian):
+        return float(kernel.sigma * (n_features / 2) ** 0.5)
+    return float(kernel.sigma) if isinstance(kernel, (UnscaledGaussian, ScaledGaussian)) else None
 
 
 @hookimpl

@@ -10,6 +10,7 @@ import numpy as np
 from audioclass.contracts import Dependence, Fitted, HasGradient, JudgesLosses, Loss, TakesLabels, Trainer, Wants
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.gaussian_scaled import window_of
 from audioclass.kernels.statistics import gram_and_gradients
 from audioclass.numerics import softmax
 from audioclass.problems import LabelTask, Machine
@@ -40,6 +41,7 @@ def _case(criterion: Any, sigma: float = 1.0, C: float = 2.0, spread: float = 1.
         C,
         gradients=gradients,
         parameters={"sigma": sigma},
+        window=window_of(Gaussian(sigma), X.shape[1]),
         groups=groups,
         folds=groups % 4,
         learner=judged_trainer(criterion),

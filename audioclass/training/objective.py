@@ -13,6 +13,7 @@ import numpy as np
 from audioclass.contracts import Criterion, DirectStrategy, HasGradient, HasGradients, Kernel, Trainer
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.criteria.radius import error_factor, squared_distances_to
+from audioclass.kernels.gaussian_scaled import window_of
 from audioclass.kernels.statistics import diagonal, gram, gram_of_statistic, pairwise, statistic_of
 from audioclass.parameters import parameter_values, parameters_of
 from audioclass.problems import Axis, Objective, Point
@@ -152,6 +153,7 @@ class CriterionObjective:
             C=C,
             gradients=gradients if are_all else {name: G[np.ix_(rows, rows)] for name, G in gradients.items()},
             parameters=_numbers(kernel),
+            window=window_of(kernel, self.sample.X.shape[1]),
             weights=self.sample.weights[rows],
             groups=self.sample.groups[rows],
         )

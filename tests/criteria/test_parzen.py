@@ -3,8 +3,10 @@ import pytest
 
 from audioclass.criteria.parzen import ParzenSeparability, ParzenSeparabilityC
 from audioclass.criteria.problem import SelectionProblem
-from audioclass.kernels.gaussian import UnscaledGaussian
-from audioclass.kernels.statistics import gram_and_gradients
+from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
+from audioclass.kernels.gaussian_scaled import window_of
+from audioclass.kernels.linear import Linear
+from audioclass.kernels.statistics import gram, gram_and_gradients
 
 X = np.random.default_rng(0).normal(size=(15, 2))
 Y = np.where(np.arange(15) < 6, 1, -1)
@@ -12,7 +14,7 @@ Y = np.where(np.arange(15) < 6, 1, -1)
 
 def problem(sigma=0.7, C=2.0):
     K, gradients = gram_and_gradients(UnscaledGaussian(sigma), X)
-    return SelectionProblem(K, Y, C, gradients=gradients, parameters={"sigma": sigma})
+    return SelectionProblem(K, Y, C, gradients=gradients, parameters={"sigma": sigma}, window=sigma)
 
 
 def density(x, among, sigma):
@@ -41,11 +43,20 @@ def test_the_adjusted_form_adds_the_ridge():
     assert ParzenSeparabilityC().value(problem()) == pytest.approx(ParzenSeparability().value(problem()) + extra)
 
 
-def test_a_kernel_without_sigma_is_refused():
-    with pytest.raises(
-        ValueError, match="parzen_separability needs a kernel with a sigma, this one has \\['degree'\\]"
-    ):
-        ParzenSeparability().value(SelectionProblem(np.eye(15), Y, parameters={"degree": 2.0}))
+def test_a_kernel_that_is_no_gaussian_is_refused():
+    with pytest.raises(ValueError, match="parzen_separability needs a Gaussian kernel, which alone is a Parzen window"):
+        ParzenSeparability().value(SelectionProblem(np.eye(15), Y, parameters={"sigma": 2.0}))
+
+
+def test_the_sigma_of_a_feature_becomes_that_of_all():
+    in_five = np.random.default_rng(1).normal(size=(15, 5))
+    scaled, plain = Gaussian(0.7), UnscaledGaussian(0.7 * (5 / 2) ** 0.5)
+    values = [
+        ParzenSeparability().value(SelectionProblem(gram(kernel, in_five), Y, window=window_of(kernel, 5)))
+        for kernel in (scaled, plain)
+    ]
+    assert values[0] == pytest.approx(values[1])
+    assert window_of(Linear(), 5) is None
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import numpy as np
 
 from audioclass.contracts import Criterion, JudgesLosses, Kernel, Trainer
 from audioclass.criteria.problem import SelectionProblem
+from audioclass.kernels.gaussian_scaled import window_of
 from audioclass.kernels.statistics import gram_and_gradients
 from audioclass.parameters import make, parameter_values
 from audioclass.run import Progress
@@ -50,6 +51,7 @@ class Sides:
             C,
             gradients=gradients,
             parameters=numbers,
+            window=window_of(kernel, self.X.shape[1]),
             groups=codes,
             folds=folds,
             learner=learner or SVM(),
