@@ -25,7 +25,7 @@ import re
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import bench
@@ -286,9 +286,10 @@ def run_ours(split: Split, strategies: dict[str, tuple], lines: dict[str, Line])
         line = lines.setdefault(name, Line())
         line.train_seconds += seconds
         start = time.perf_counter()
-        line.posteriors.append(classifier.posteriors(split.new))
+        P, step = classifier.strategy_posteriors(classifier.scores(split.new)), classifier.posterior_calibration
+        line.posteriors.append(P if step is None else step.apply(P))
         line.predict_seconds += time.perf_counter() - start
-        line.uncalibrated.append(replace(classifier, posterior_calibration=None).posteriors(split.new))
+        line.uncalibrated.append(P)
         line.decided.append(line.posteriors[-1].argmax(axis=1))
         line.truth.append(split.new_y)
         line.machines.append(classifier.n_machines)

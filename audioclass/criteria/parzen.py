@@ -1,7 +1,8 @@
 """Parzen separability: densities of an example's own side less those of the other (specification 12.4, 12.7).
 
 With K the Gram matrix of a Gaussian exp(−‖x−y‖²/(2σ²)), K/(√(2π) σ)^d are Parzen windows; P = ⟨K,T̂⟩/(√(2π) σ)^d with
-T̂ = ŷŷ' and ŷ_i = y_i/n_side. It grows without limit as σ → 0, because each example is its own neighbour: leave it out to choose σ.
+T̂ = ŷŷ' and ŷ_i = y_i/n_side. It grows without limit as σ → 0, because each example is its own
+neighbour: leave it out to choose σ.
 """
 
 from __future__ import annotations

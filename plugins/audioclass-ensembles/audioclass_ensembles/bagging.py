@@ -1,7 +1,8 @@
 """Bagging: machines of any trainer, each fitted to another bag of examples, their scores averaged (14.1).
 
-A mean of kernel machines is a kernel machine: its coefficients are the means of theirs. An example that stands in a
-bag k times counts k times its weight.
+A mean of kernel machines is a kernel machine: its coefficients are the means of theirs. Members over features may also
+vote, or give the mean of their probabilities, each a logistic map (Platt) of scores of what its bag missed; both are
+turned into scores from −1 to 1. An example that stands in a bag k times counts k times its weight.
 """
 
 from __future__ import annotations
@@ -14,27 +15,40 @@ from typing import ClassVar
 import numpy as np
 
 from audioclass import component, hookimpl, parameter, plugin_manager
+from audioclass.calibrators.platt import Platt
 from audioclass.contracts import ScoresFeatures, Trainer, Wants
+from audioclass.errors import UsageError
 from audioclass.parameters import parse_assignments
 from audioclass.problems import Entries, FeatureMachine, Machine, Task
 from audioclass_ensembles.bags import draw_bags
 
 AnyMachine = Machine | FeatureMachine
 ROWS_TOGETHER = 4096
+LOGISTIC = "bagging_logistic"  # slope and offset of a member, among its arrays
 
 
 @component
 class Bagging:
-    """The mean score of machines of one trainer, each on groups drawn with replacement; steadier than one machine."""
+    """Machines of one trainer, each on groups drawn with replacement, combined; steadier than one machine."""
 
     name: ClassVar[str] = "bagging"
 
     base: str = parameter("svm", help="the trainer of each member, any that is installed")
     settings: tuple[str, ...] = parameter((), help="its parameters, each a text NAME=VALUE")
     n_members: int = parameter(20, low=1, high=10_000, help="how many machines are averaged")
+    combination: str = parameter(
+        "score",
+        choices=("score", "vote", "probability"),
+        help="what is averaged; votes and probabilities are for members over features",
+    )
 
     def __post_init__(self) -> None:
-        _ = self.member  # a name or a setting that is wrong is refused now, not at the first task
+        wants = self.wants  # a name or a setting that is wrong is refused now, not at the first task
+        if self.combination != "score" and wants != "features":
+            raise UsageError(
+                f"bagging: combination={self.combination}: members of {self.base} are kernel machines, of which only"
+                " the mean score is one; it must be score"
+            )
 
     @cached_property
     def member(self) -> Trainer:
@@ -60,15 +74,15 @@ class Bagging:
         total, counts = np.zeros(len(task.y)), np.zeros(len(task.y))
         for machine, bag in zip(machines, bags, strict=True):
             missed = np.flatnonzero((bag == 0) & (task.weights > 0))
-            total[missed] += self._member_scores(machine, task, missed)
+            total[missed] += self._answers(machine, self._member_scores(machine, task, missed))
             counts[missed] += 1
         scores = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
         return self._mean(task, machines), scores
 
     def scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         """The mean of the members' scores, where members want features."""
-        members = [self._feature_scores(FeatureMachine(arrays), X) for arrays in _split(machine.arrays)]
-        return np.asarray(np.mean(members, axis=0))
+        members = [FeatureMachine(arrays) for arrays in _split(machine.arrays)]
+        return np.asarray(np.mean([self._answers(each, self._feature_scores(each, X)) for each in members], axis=0))
 
     def _bags(self, task: Task, groups: np.ndarray) -> np.ndarray:
         """How often each example stands in each bag, (n_members, n)."""
@@ -88,8 +102,25 @@ class Bagging:
         rows = np.flatnonzero(bag)
         machine = self.member.fit(_restricted(task, rows, task.weights[rows] * bag[rows], np.random.default_rng(seed)))
         if isinstance(machine, FeatureMachine):
-            return machine
+            return self._with_logistic(machine, task, bag) if self.combination == "probability" else machine
         return replace(machine, support=rows[machine.support])
+
+    def _with_logistic(self, machine: FeatureMachine, task: Task, bag: np.ndarray) -> FeatureMachine:
+        """With slope and offset of its probabilities, from what its bag missed; from all where that has one side."""
+        rows = np.flatnonzero((bag == 0) & (task.weights > 0))
+        if len(np.unique(task.y[rows])) < 2:
+            rows = np.flatnonzero(task.weights > 0)
+        fitted = Platt().fit(self._member_scores(machine, task, rows), task.y[rows], task.weights[rows])
+        return FeatureMachine({**machine.arrays, LOGISTIC: np.array([fitted["slope"], fitted["offset"]])})
+
+    def _answers(self, machine: AnyMachine, scores: np.ndarray) -> np.ndarray:
+        """What a member says, from its scores: these, its vote in ±1, or twice its probability less 1."""
+        if self.combination == "score":
+            return scores
+        if self.combination == "vote":
+            return np.sign(scores)
+        slope, offset = machine.arrays[LOGISTIC] if isinstance(machine, FeatureMachine) else (1.0, 0.0)
+        return 2 * Platt().probabilities(scores, {"slope": float(slope), "offset": float(offset)}) - 1
 
     def _member_scores(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
         if isinstance(machine, FeatureMachine):
@@ -101,7 +132,8 @@ class Bagging:
     def _feature_scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         if not isinstance(self.member, ScoresFeatures):
             raise TypeError(f"{self.base} gave a machine over features that it cannot score")
-        return self.member.scores(machine, X)
+        arrays = {name: array for name, array in machine.arrays.items() if name != LOGISTIC}
+        return self.member.scores(FeatureMachine(arrays), X)
 
     def _mean(self, task: Task, machines: Sequence[AnyMachine]) -> AnyMachine:
         if self.wants == "features":

@@ -70,6 +70,55 @@ def test_members_that_want_features(monkeypatch):
     assert np.isfinite(held_out).mean() > 0.9
 
 
+def over_features(monkeypatch, combination):
+    from audioclass_ensembles.adaboost import AdaBoost
+
+    class Manager:
+        def load(self, kind, name):
+            return AdaBoost
+
+        def make(self, kind, name, settings):
+            return AdaBoost(**settings)
+
+    monkeypatch.setattr(bagging, "plugin_manager", Manager)
+    return Bagging(base="adaboost", settings=("n_rounds=5",), n_members=11, combination=combination)
+
+
+@pytest.mark.parametrize("combination", ["vote", "probability"])
+def test_members_over_features_vote_or_give_probabilities(monkeypatch, combination):
+    trainer = over_features(monkeypatch, combination)
+    X, y = problem()
+    machine, held_out = trainer.fit_out_of_bag(binary_task("features", X, y), np.arange(len(y)))
+    members = [FeatureMachine(arrays) for arrays in bagging._split(machine.arrays)]
+    scores = np.stack([trainer._feature_scores(each, X) for each in members])
+    if combination == "vote":
+        expected = np.sign(scores).mean(axis=0)
+    else:
+        logistic = np.stack([each.arrays["bagging_logistic"] for each in members])
+        expected = (2 / (1 + np.exp(logistic[:, :1] * scores + logistic[:, 1:])) - 1).mean(axis=0)
+    np.testing.assert_allclose(trainer.scores(machine, X), expected)
+    known = np.isfinite(held_out)
+    assert np.abs(held_out[known]).max() <= 1
+    assert np.mean((held_out[known] > 0) == (y[known] > 0)) > 0.8
+
+
+@pytest.mark.parametrize("combination", ["vote", "probability"])
+def test_identical_members_vote_as_one(monkeypatch, combination):
+    monkeypatch.setattr(bagging, "draw_bags", everything)
+    trainer = over_features(monkeypatch, combination)
+    X, y = problem()
+    together = trainer.scores(trainer.fit(binary_task("features", X, y)), X)
+    alone = trainer.member.scores(trainer.member.fit(binary_task("features", X, y)), X)
+    np.testing.assert_array_equal(np.sign(together), np.sign(alone))
+
+
+@pytest.mark.parametrize("combination", ["vote", "probability"])
+def test_a_vote_of_kernel_machines_is_refused(combination):
+    message = f"combination={combination}: members of svm are kernel machines, of which only the mean score is one"
+    with pytest.raises(AudioclassError, match=message):
+        Bagging(combination=combination)
+
+
 @pytest.mark.parametrize("base", ["svm", "nystroem"])
 def test_held_out_scores_are_means_over_members_that_missed_the_group(base):
     X, y = problem()
