@@ -120,7 +120,7 @@ class Bagging:
         if self.combination == "vote":
             return np.sign(scores)
         slope, offset = machine.arrays[LOGISTIC] if isinstance(machine, FeatureMachine) else (1.0, 0.0)
-        return 2 * Platt().probabilities(scores, {"slope": float(slope), "offset": float(offset)}) - 1
+        return np.asarray(2 * Platt().probabilities(scores, {"slope": float(slope), "offset": float(offset)}) - 1)
 
     def _member_scores(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
         if isinstance(machine, FeatureMachine):
