@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 LOOK_EVERY = 0.5  # seconds
@@ -55,6 +56,8 @@ def interrupts_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    for module in ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker"):
+        import_module(module).ensure_running()  # it lets interrupts through when it is started: not later, then
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

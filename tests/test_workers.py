@@ -49,3 +49,9 @@ def test_workers_end_with_an_iteration_that_is_given_up():
         time.sleep(0.1)
     assert not is_running(worker)
     assert worker != os.getpid()
+
+
+def test_workers_leave_interrupts_to_their_parent():
+    masks = list(ProcessExecutor(2).map(eval, ["__import__('signal').pthread_sigmask(0, [])"] * 3))
+    assert all(signal.SIGINT in mask for mask in masks)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
