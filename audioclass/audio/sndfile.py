@@ -64,10 +64,9 @@ def libsndfile_sound(file: BinaryIO, stack: ExitStack) -> Sound | None:
         file.seek(here)
     if sound.frames == 0:
         return Sound(sound.samplerate, sound.channels, 0, iter(()))
-    arrays = _read(sound)
-    if sound.format == "OGG" and ends_within_page(tail):
-        arrays = _then_fails(arrays, "ends within a page of Ogg")
-    return Sound(sound.samplerate, sound.channels, _declared(sound.frames, stated, file), arrays)
+    if sound.format == "OGG" and ends_within_page(tail):  # and the length was stated by the page that is lost
+        return Sound(sound.samplerate, sound.channels, None, _then_fails(_read(sound), "ends within a page of Ogg"))
+    return Sound(sound.samplerate, sound.channels, _declared(sound.frames, stated, file), _read(sound))
 
 
 def ends_within_page(tail: bytes) -> bool:

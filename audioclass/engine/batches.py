@@ -84,7 +84,8 @@ def classify_one(
 
 def classified_outcome(path: Path, result: Result, seconds: float, *, was_finished: bool = False) -> Outcome:
     """The outcome of a recording that was classified, to its end or up to its damage."""
-    reasons = [f"{path}: {cut.reason}; classified up to there" for cut in result.cuts.values()]
+    name = "standard input" if str(path) == STANDARD_INPUT else path
+    reasons = [f"{name}: {cut.reason}; classified up to there" for cut in result.cuts.values()]
     return Outcome(path, result, "".join(reasons), seconds, was_finished)
 
 

@@ -74,9 +74,10 @@ def _marked(extracted: Extracted, *, strict: bool) -> Extracted:
     cut = None if extracted.cached is None else extracted.cached.cut
     if cut is None:
         return extracted
+    name = "standard input" if str(extracted.path) == "-" else extracted.path
     if strict:
-        return Extracted(extracted.path, reason=f"{extracted.path}: {cut.reason}")
-    return replace(extracted, reason=f"{extracted.path}: {cut.reason}; features up to there")
+        return Extracted(extracted.path, reason=f"{name}: {cut.reason}")
+    return replace(extracted, reason=f"{name}: {cut.reason}; features up to there")
 
 
 def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progress) -> Extracted:

@@ -158,7 +158,7 @@ def test_a_stream_that_was_cut_is_classified_up_to_there(cut, model_file, monkey
     assert run(["classify", "-", "-m", str(model_file), *options]) == 1
     captured = capsys.readouterr()
     assert captured.out.splitlines()[-1].split("\t")[2] == "3.000"
-    assert f"{CUT}; classified up to there" in captured.err
+    assert f"standard input: {CUT}; classified up to there" in captured.err
 
 
 def test_in_python_a_cut_is_in_the_result_and_a_warning(cut, model_file, small):
