@@ -40,12 +40,13 @@ NOT_HELD_OUT = Splits(
 )
 
 
-def splits_of(corpus: Mapping[str, Any]) -> Splits:
-    """The splits that a corpus allowed, from the counts that a model states of it."""
-    recordings, groups = corpus.get("recordings"), corpus.get("groups")
+def splits_of(about: Mapping[str, Any]) -> Splits:
+    """The splits that its corpora allowed, from the counts that a model states of them."""
+    corpora = [about.get("corpus", {}), *(update.get("corpus", {}) for update in about.get("updates", []))]
+    recordings, groups = (sum(corpus.get(key, 0) for corpus in corpora) for key in ("recordings", "groups"))
     if groups == 1:
         return NOT_HELD_OUT
-    return BY_RECORDING if groups is not None and groups == recordings else BY_GROUP
+    return BY_RECORDING if groups and groups == recordings else BY_GROUP
 
 
 def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:

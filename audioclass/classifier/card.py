@@ -21,7 +21,7 @@ def _head(model: Summary) -> str:
 
 
 def _figures(model: Summary) -> str:
-    splits = splits_of(model.about.get("corpus", {}))
+    splits = splits_of(model.about)
     rows = list(_report_rows(model.about.get("report", {}), splits))
     if not rows:
         return ""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.classifier.about import NOT_HELD_OUT, splits_of
 from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
 from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.classifier.preprocessing import Preprocessing
@@ -57,7 +58,7 @@ class Trained:
     def warnings(self) -> list[str]:
         """What a user should know before trusting it."""
         warnings = [*self.dataset.remarks, *self.training.notes]
-        if len(np.unique(self.dataset.groups)) == 1:
+        if splits_of(self.model.about) is NOT_HELD_OUT:
             warnings.append(
                 "all recordings are one group, so that nothing could be held out: the figures are of the recordings"
                 " that were trained on, and so is the calibration"

@@ -147,6 +147,13 @@ def test_what_fails_is_named_and_never_ends_with_0(kind, method, fault, faulty, 
     assert not (tmp_path / "m.audioclass").exists()
 
 
+def test_a_format_that_knows_no_unknown_is_named(faulty, small, model_file, tmp_path, capfd):
+    module = faulty("format", "write", "[arguments[0].labels.index(one.label) for one in arguments[0].segments]")
+    command = command_for("format", small, model_file, tmp_path)
+    assert cli.run(["-p", str(module), *command, "--threshold", "1"]) == 1
+    assert "format 'faulty' of faulty (not installed): tuple.index(x): x not in tuple" in messages(capfd)
+
+
 def test_a_command_that_fails_when_it_is_run_is_named(faulty, capfd):
     module = faulty("command", "app", "app = typer.Typer(); app.command()(lambda: 1 / 0); return app")
     assert cli.run(["-p", str(module), "faulty"]) == 1

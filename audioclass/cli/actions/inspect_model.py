@@ -70,7 +70,7 @@ def _summary(model: Summary) -> list[str]:
     ]
     if main:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
-        lines.append(f"{splits_of(about.get('corpus', {})).held_out}, per {next(iter(report))}: {figures}")
+        lines.append(f"{splits_of(about).held_out}, per {next(iter(report))}: {figures}")
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")

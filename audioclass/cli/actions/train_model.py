@@ -98,7 +98,7 @@ def _train(
 
 def _show(trained: Trained) -> None:
     _show_nodes(trained)
-    splits = splits_of(trained.model.about["corpus"])
+    splits = splits_of(trained.model.about)
     views = {splits.held_out: trained.grouped, splits.random: trained.random_split}
     rows = [
         (f"{name}, per {view.unit}", *(f"{view.measures[key].value:.3f}" for key in MEASURES))
@@ -143,7 +143,7 @@ def _plain(trained: Trained, output: Path, seconds: float) -> dict[str, Any]:
         "labels": list(trained.model.labels),
         "seconds": seconds,
         "report": about["report"],
-        "held_out": splits_of(about["corpus"]).held_out,
+        "held_out": splits_of(about).held_out,
         "corpus": about["corpus"],
         "machines": about["machines"],
         "warnings": trained.warnings,

@@ -1,0 +1,23 @@
+import pytest
+
+from audioclass.classifier.about import BY_GROUP, BY_RECORDING, NOT_HELD_OUT, splits_of
+
+
+def corpus(recordings, groups):
+    return {"recordings": recordings, "groups": groups}
+
+
+@pytest.mark.parametrize(
+    ("about", "splits"),
+    [
+        ({"corpus": corpus(9, 3)}, BY_GROUP),
+        ({"corpus": corpus(9, 9)}, BY_RECORDING),
+        ({"corpus": corpus(9, 1)}, NOT_HELD_OUT),
+        ({"corpus": corpus(9, 1), "updates": [{"corpus": corpus(4, 4)}]}, BY_GROUP),
+        ({"corpus": corpus(9, 9), "updates": [{"corpus": corpus(4, 2)}]}, BY_GROUP),
+        ({}, BY_GROUP),
+    ],
+    ids=["groups", "recordings", "one group", "one group and more", "recordings and groups", "not told"],
+)
+def test_the_words_follow_from_the_counts(about, splits):
+    assert splits_of(about) is splits
