@@ -441,6 +441,15 @@ class JudgesLosses(Protocol):
 
 
 @runtime_checkable
+class ClimbsLosses(Protocol):
+    """A criterion that can be climbed for the machines of some losses only."""
+
+    @property
+    def climbs(self) -> frozenset[Loss]:
+        """The losses of the machines that its derivatives are known for."""
+
+
+@runtime_checkable
 class TakesLabels(Protocol):
     """A criterion of all labels at once; others get each label against the rest where a strategy fits all at once."""
 

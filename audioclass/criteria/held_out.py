@@ -39,6 +39,7 @@ class _GroupOut:
 
     name: ClassVar[str]
     depends_on: ClassVar[frozenset[Dependence]] = frozenset({"C", "groups"})
+    climbs: ClassVar[frozenset[Loss]] = frozenset({"squared"})
 
     def _scores(self, problem: SelectionProblem) -> np.ndarray:
         return problem.held_out_scores

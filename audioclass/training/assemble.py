@@ -74,6 +74,7 @@ def assemble(
     notes = [f"{_sides(result.dichotomy, labels)}: {result.note}" for result in trained if result.note]
     if isinstance(classifier.machines, Bank):
         notes += mercer_notes(examples, (result.kernel for result in trained), config.selection_rows)
+    notes += selection_notes(selected)
     P = classifier.combine_calibrated(probabilities, scores)
     if not all(result.note for result in trained):
         classifier, P = with_posterior_calibration(classifier, P, examples, config)
@@ -96,6 +97,7 @@ def assemble_direct(
     notes = [trained.note] if trained.note else []
     if isinstance(machines, Bank):
         notes += mercer_notes(examples, [selected.kernel], config.selection_rows)
+    notes += selection_notes([selected])
     P = classifier.strategy_posteriors(trained.held_out)
     if not trained.note:
         classifier, P = with_posterior_calibration(classifier, P, examples, config)
@@ -121,6 +123,11 @@ def held_out_answers(config: TrainingConfig, trained: Sequence[TrainedDichotomy]
     scores = np.stack([result.held_out for result in trained], axis=1)
     probabilities = [config.calibrator.probabilities(result.held_out, result.calibration) for result in trained]
     return np.stack(probabilities, axis=1), scores
+
+
+def selection_notes(selected: Sequence[Selected]) -> list[str]:
+    """What could not be evaluated, searched or weighed as it was asked for, once for all dichotomies alike."""
+    return [f"choice of kernels: {note}" for note in dict.fromkeys(choice.note for choice in selected) if note]
 
 
 def mercer_notes(examples: Examples, kernels: Iterable[Kernel], most_rows: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from audioclass.contracts import ClimbsLosses, HasGradient, StatesLoss
 from audioclass.errors import UsageError
 from audioclass.training.config import AUTO_METHOD, OPTIONS, TrainingConfig
 from audioclass.training.held_out import held_out_methods
@@ -30,6 +31,7 @@ def check_effects(configs: Iterable[TrainingConfig], sources: Mapping[str, str] 
     configs = list(configs)
     for config in configs:
         check_held_out_method(config)
+        check_derivatives(config)
     reasons = [without_effect(config) for config in configs]
     for option in OPTIONS:
         is_stated = any(option.field in config.chosen for config in configs)
@@ -45,6 +47,19 @@ def check_held_out_method(config: TrainingConfig) -> None:
     if config.held_out not in (AUTO_METHOD, *methods):
         has = ", ".join((AUTO_METHOD, *methods))
         raise UsageError(f"held_out={config.held_out}: {_named_learner(config)} does not have it, it has {has}")
+
+
+def check_derivatives(config: TrainingConfig) -> None:
+    """Refuse a search that climbs a criterion without derivatives, or without any for the machine that it judges."""
+    criterion, search, learner = config.criterion, config.search, config.learner
+    is_stated = not config.chosen.isdisjoint({"search", "criterion", "trainer", "strategy"})
+    if criterion is None or search is None or not search.needs_gradient or learner.wants == "features" or not is_stated:
+        return
+    loss = learner.loss if isinstance(learner, StatesLoss) else None
+    lacks = isinstance(criterion, ClimbsLosses) and loss not in criterion.climbs
+    if lacks or not isinstance(criterion, HasGradient):
+        where = f" for {_named_learner(config)}" if lacks else ""
+        raise UsageError(f"search={search.name} needs derivatives, criterion {criterion.name} has none{where}")
 
 
 def without_effect(config: TrainingConfig) -> dict[str, str]:

@@ -31,6 +31,14 @@ REFUSED = {
         {"selection_folds": 3, "trainer": "svm"},
         "selection_folds=3 has no effect: criterion leave_group_out_log_loss trains on no folds",
     ),
+    "climbing what has no derivatives": (
+        {"search": "lbfgs", "criterion": "k_fold_error"},
+        "search=lbfgs needs derivatives, criterion k_fold_error has none",
+    ),
+    "climbing what has none for the trainer": (
+        {"search": "lbfgs", "trainer": "svm"},
+        "search=lbfgs needs derivatives, criterion leave_group_out_log_loss has none for trainer svm",
+    ),
     "search without a criterion": (
         {"search": "grid", "criterion": "fixed"},
         r"search=grid\S* has no effect: criterion=fixed chooses nothing",

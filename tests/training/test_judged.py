@@ -342,3 +342,10 @@ def test_bags_hold_out_for_the_criterion_as_for_training():
     config = make_config(**FIXED, strategy=BagOfMeans(), criterion=LeaveGroupOutLogLoss())
     training = train_classifier(examples(), "abc", config, RUN)  # wants features: nothing to choose
     assert [choice.kernel for choice in training.selected] == [Gaussian()]
+
+
+def test_what_was_not_chosen_as_asked_for_is_told():
+    config = make_config(**FIXED | {"trainer": SVM(), "criterion": LeaveGroupOutLogLoss(), "search": LBFGS()})
+    training = train_classifier(examples(), "abc", config, RUN)
+    [note] = [note for note in training.notes if note.startswith("choice of kernels: ")]
+    assert "nothing could be evaluated, taken as given" in note
