@@ -118,7 +118,7 @@ class Bagging:
         if self.combination == "score":
             return scores
         if self.combination == "vote":
-            return np.sign(scores)
+            return np.asarray(np.sign(scores))
         slope, offset = machine.arrays[LOGISTIC] if isinstance(machine, FeatureMachine) else (1.0, 0.0)
         return np.asarray(2 * Platt().probabilities(scores, {"slope": float(slope), "offset": float(offset)}) - 1)
 
