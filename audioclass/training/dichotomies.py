@@ -12,7 +12,7 @@ from audioclass.problems import Dichotomy
 from audioclass.run import Run
 from audioclass.storage import Store
 from audioclass.threads import one_thread
-from audioclass.training.config import HeldOutMethod, TrainingConfig
+from audioclass.training.config import AUTO_METHOD, HeldOutMethod, TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.fit import fit_problems, scores_of_examples
 from audioclass.training.held_out import ClosedForm, HeldOutScoring, held_out_methods, scoring_for
@@ -139,5 +139,5 @@ def trainer_for(
     is_small = n_sets * n_rows**3 <= config.large_rows**3 and statistics.fits(n_rows)
     if config.large is None or config.trainer.wants != "gram" or is_small:
         return config.trainer, config.held_out
-    has_it = config.held_out in held_out_methods(config.large)  # `trainer` may have a method that `large` has not
+    has_it = config.held_out in (AUTO_METHOD, *held_out_methods(config.large))  # what `trainer` has, `large` may not
     return config.large, config.held_out if has_it else "folds"

@@ -15,7 +15,7 @@ from audioclass.run import silent
 from audioclass.storage import Store
 from audioclass.strategies.one_vs_one import OneVsOne
 from audioclass.testing.blobs import blobs
-from audioclass.training.dichotomies import train_dichotomies, trainer_for
+from audioclass.training.dichotomies import problem_for, train_dichotomies, trainer_for
 from audioclass.training.examples import Examples
 from audioclass.training.folds import fold_count, grouped_folds
 from audioclass.training.held_out import scoring_for
@@ -280,6 +280,19 @@ def test_landmarks_take_over_where_factorisations_would_cost_too_much(n_rows, n_
     trainer, held_out = trainer_for(config, n_rows, n_sets, PairwiseStatistics(X))
     assert trainer.name == name
     assert held_out == ("span" if name == "svm" else "folds")
+
+
+@pytest.mark.parametrize(
+    ("trainer", "asked", "method"),
+    [("least_squares", "auto", "closed form"), ("svm", "auto", "closed form"), ("svm", "folds", "folds")],
+)
+def test_who_takes_over_has_the_cheapest_method_of_its_own_unless_another_was_asked_for(trainer, asked, method):
+    large = MANAGER.make("trainer", "landmarks", {"landmarks": 10})
+    config = make_config(trainer=MANAGER.make("trainer", trainer), held_out=asked, large=large, large_rows=10)
+    pair = Dichotomy((0,), (1,))
+    problem, scoring = problem_for(pair, Examples.of(X, Y), config, kernel=Gaussian(), C=1.0, n_sets=1)
+    assert (problem.trainer.name, scoring.name) == ("landmarks", method)
+    assert problem.balanced == (method != "closed form")
 
 
 def test_landmarks_take_over_where_the_matrix_does_not_fit():
