@@ -87,7 +87,7 @@ class Ours:
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         scores = self.bank.scores(X.astype(np.float32, copy=False))
         columns = zip(scores.T, self.calibrations, strict=True)
-        probabilities = [self.components.calibrator.probabilities(column, fitted) for column, fitted in columns]
+        probabilities = [self.config.calibrator.probabilities(column, fitted) for column, fitted in columns]
         return OneVsOne().combine(self.plan, np.stack(probabilities, axis=1), scores, None, {})
 
 

@@ -75,7 +75,7 @@ def clip(mode: str, key: int, tempo: float, rng: np.random.Generator) -> np.ndar
 
 
 def main() -> None:
-    asked = bench.options(__doc__.splitlines()[0])
+    asked = bench.options(__doc__.splitlines()[0], needs_data=False)
     rng = np.random.default_rng(0)
     n_clips = 96 if asked.quick else 192
     modes, keys = np.array(["major", "minor"] * (n_clips // 2)), np.arange(n_clips) // 2 % 12

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -7,7 +8,10 @@ import pytest
 from environments import REPOSITORY
 
 SCRIPTS = sorted(path.stem for path in (REPOSITORY / "benchmarks").glob("*.py"))
-NEED_DATA = sorted({*SCRIPTS} - {"bench", "startup", "usual"})  # the first and the last are parts of the others
+PARTS = {"bench", "usual"}  # of the others
+README = (REPOSITORY / "benchmarks" / "README.md").read_text(encoding="utf-8")
+DATA = dict(re.findall(r"^\| `(\w+)\.py` \|.*\| ([^|]+) \|$", README, flags=re.MULTILINE))  # as the page tells it
+NEED_DATA = sorted(name for name, data in DATA.items() if data != "none")
 
 
 def start(name, *arguments, **variables):
@@ -32,6 +36,15 @@ def test_startup_prints_a_table():
     lines = benchmark("startup", "--quick").splitlines()
     assert lines[0].startswith("command")
     assert [line.split()[0] for line in lines[1:]] == ["baseline", "help", "plugins", "classify", "numpy"]
+
+
+def test_the_page_lists_every_benchmark():
+    assert sorted(DATA) == sorted({*SCRIPTS} - PARTS)
+
+
+@pytest.mark.parametrize("name", sorted({*DATA} - {*NEED_DATA}))
+def test_what_needs_no_data_asks_for_none(name):
+    assert "--data" not in benchmark(name, "--help")
 
 
 @pytest.mark.parametrize("name", NEED_DATA)
