@@ -1,10 +1,13 @@
 """Who may import whom: a file imports from its own room and from the levels above it, and few third parties."""
 
 import ast
+import itertools
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from environments import REPOSITORY
 
 import audioclass
 
@@ -116,3 +119,12 @@ def test_the_table_forbids_imports_across_and_downwards(room, other):
 @pytest.mark.parametrize("name", ["utils", "helpers", "common", "base"])
 def test_there_are_no_drawers(name):
     assert not list(ROOT.rglob(f"{name}*"))
+
+
+def test_the_readme_lists_the_levels_in_their_order():
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    [table] = re.findall(r"^\| level \|.*\n\| --- .*\n((?:\|.*\n)+)", readme, flags=re.MULTILINE)
+    rows = [re.findall(r"`(\w+)(?:/|\.py)`", row) for row in table.splitlines()]
+    ends = [(min(LEVELS[name] for name in row), max(LEVELS[name] for name in row)) for row in rows]
+    assert all(above[1] < below[0] for above, below in itertools.pairwise(ends)), ends
+    assert {name for row in rows for name in row} >= {path.name for path in ROOT.iterdir() if path.name in LEVELS}

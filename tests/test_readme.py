@@ -6,9 +6,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import soundfile
+import trained
 from environments import OFFLINE, REPOSITORY
 
 import audioclass
+from audioclass.cli import run
+from audioclass.extraction.recipes import load_recipe
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PAGE = (REPOSITORY / "plugins" / "README.md").read_text(encoding="utf-8")
@@ -64,8 +68,6 @@ def test_ci_runs_the_second_command_of_the_readme():
 
 
 def test_the_first_command_of_the_readme_prints_what_it_says_and_is_right(capsys):
-    from audioclass.cli import run
-
     command = blocks(README, "sh")[0].rpartition(".venv/bin/audioclass ")[2].split()
     demo = REPOSITORY / command.pop()
     assert run([*command, str(demo)]) == 0
@@ -80,11 +82,73 @@ def test_the_first_command_of_the_readme_prints_what_it_says_and_is_right(capsys
 
 
 def test_the_python_of_the_readme_works():
-    lines = next(block for block in blocks(README, "python") if "audioclass.classify" in block)
     pytest.importorskip("pandas")
-    names = {"audioclass": audioclass}
-    exec(lines.replace('"talk.wav"', repr(str(REPOSITORY / "corpora" / "demo" / "demo.flac"))), names)
+    names = execute("result = audioclass.classify", "talk.wav", REPOSITORY / "corpora" / "demo" / "demo.flac")
     assert len(names["result"].segments) >= 1
+    names = execute("audioclass.extract", "talk.wav", REPOSITORY / "corpora" / "demo" / "demo.flac")
+    assert names["features"].X.shape[1] == len(names["features"].columns) == len(names["features"].groups)
+
+
+def execute(words: str, stated: str, path: Path) -> dict:
+    """What the Python of the README that holds these words makes of this file."""
+    [lines] = [block for block in blocks(README, "python") if words in block]
+    names = {"audioclass": audioclass}
+    exec(lines.replace(repr(stated).replace("'", '"'), repr(str(path))), names)
+    return names
+
+
+@pytest.fixture
+def recordings(tmp_path, monkeypatch):
+    """The folder that the README trains on, in the working directory: six recordings of 4 s for each label."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("AUDIOCLASS_CACHE", str(tmp_path / "cache"))
+    for label in trained.LABELS:
+        (tmp_path / "recordings" / label).mkdir(parents=True)
+        for number in range(6):
+            sound = trained.sound(label, number, seconds=4.0)
+            soundfile.write(tmp_path / "recordings" / label / f"{number}.wav", sound, trained.RATE)
+    return tmp_path / "recordings"
+
+
+def test_training_prints_what_the_readme_says_and_its_tree_can_be_edited(recordings, capsys):
+    [command] = [block for block in blocks(README, "sh") if block.startswith("audioclass train recordings/")]
+    assert run(command.replace("--jobs 0", "--jobs 1").split()[1:]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    [shown] = re.findall(r"^group 1\n.*?(?=^```$)", README, flags=re.DOTALL | re.MULTILINE)
+    rows = [[re.split(r"\t| {2,}", line.strip()) for line in lines] for lines in (printed, shown.splitlines())]
+    words, numbers = zip(*(split_numbers(lines) for lines in rows), strict=True)
+    assert words[0] == words[1]
+    assert numbers[0] == pytest.approx(numbers[1], rel=0.2, abs=0.01)  # processors round otherwise
+
+    [commands] = [block for block in blocks(README, "sh") if "audioclass tree show" in block]
+    for line in commands.splitlines():
+        assert run(line.partition(" #")[0].split()[1:]) == 0, line
+    assert audioclass.load_model("edited.audioclass").labels == trained.LABELS
+
+    names = execute("trained = audioclass.train", "talk.wav", next(recordings.rglob("*.wav")))
+    assert names["trained"].grouped.main.value("accuracy") == 1.0
+
+
+def split_numbers(rows: list[list[str]]) -> tuple[list[str], list[float]]:
+    """The words of a table, and the numbers in them."""
+    text = "\n".join("  ".join(row) for row in rows)
+    number = r"\d+(?:\.\d+)?(?:e[+-]\d+)?"
+    return re.split(number, text), [float(value) for value in re.findall(number, text)]
+
+
+def test_the_readme_counts_formats_and_features_as_they_are():
+    manager = audioclass.plugin_manager(installed=False)
+    formats = [manager.make("format", entry.name) for entry in manager.entries("format")]
+    assert "`-o talk.TextGrid` and\ntwelve other suffixes" in README
+    assert len({one.suffix for one in formats}) == len(formats) == 13
+    assert "reads ten of these formats as labels" in README
+    assert sum(hasattr(one, "read") for one in formats) == 10
+
+    stated = re.findall(r"^\| `(\w+)` \((\d+) kHz, (\d+) features a window\)", README, flags=re.MULTILINE)
+    recipes = [(name, load_recipe(name, manager)) for name, *_ in stated]
+    rates_and_widths = [(name, str(one.framing.sample_rate // 1000), str(len(one.columns))) for name, one in recipes]
+    assert rates_and_widths == stated
+    assert [name for name, *_ in stated] == ["broadcast", "environment", "music"]
 
 
 def test_the_configuration_of_the_readme_is_one():

@@ -26,7 +26,7 @@ app = typer.Typer(
     cls=LazyGroup,
     help="Recordings to time segments with calibrated posterior probabilities over a taxonomy of labels.",
     epilog=screen.examples("audioclass classify talk.wav", "audioclass train corpus/", "audioclass plugins")
-    + "\n\nExit codes: 0 done, 1 some of the work failed, 2 wrong use, 130 stopped.",
+    + "\n\nExit codes: 0 done, 1 some of the work failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -70,7 +70,7 @@ def test_help_shows_examples_and_exit_codes(capsys):
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
     assert "Examples:\n    audioclass classify talk.wav\n" in shown
-    assert "0 done, 1 some of the work failed, 2 wrong use" in shown
+    assert "0 done, 1 some of the work failed, 2 wrong use, 130 Ctrl-C, 143 SIGTERM" in " ".join(shown.split())
 
 
 def test_a_closed_pipe_is_no_error():

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from trained import train_small, write_corpus
@@ -60,6 +61,12 @@ def test_a_card_is_markdown(model_file, capsys):
     assert "| random split, per window | 1.000 |" in card
     assert "18 recordings in 18 groups" in card
     assert "audioclass classify recording.wav --model small.audioclass" in card
+
+
+def test_the_card_of_the_shipped_model_says_what_its_file_does(capsys):
+    assert run(["model", "card", "broadcast"]) == 0
+    card = (files("audioclass") / "models" / "broadcast.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in capsys.readouterr().out.splitlines() if line not in card] == []
 
 
 @pytest.mark.parametrize("command", ["show", "verify", "card"])
