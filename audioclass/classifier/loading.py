@@ -251,7 +251,7 @@ def _recordings(
     if not arrays:
         return None
     names = tuple(_text(name) for name in _listed(manifest.get("groups"), "groups"))
-    recordings = TrainedRecordings(names, **arrays)
+    recordings = TrainedRecordings(names, **arrays, aliases=_aliases(manifest.get("group_aliases", {}), len(names)))
     n, n_rows = len(recordings.digests), len(recordings.rows) if memory is None else len(memory.y)
     shapes = {name: array.shape for name, array in arrays.items()}
     if shapes != {"digests": (n, 16), "groups": (n,), "rows": (n_rows,), "times": (n_rows, 2)}:
@@ -263,6 +263,16 @@ def _recordings(
         if array.dtype.kind != "i" or (len(array) and not low <= array.min() <= array.max() < high):
             raise ModelError(f"its recordings name groups or recordings beyond the {len(names)} and {n} there are")
     return recordings
+
+
+def _aliases(table: Any, n_groups: int) -> dict[str, int]:
+    """Further names of groups; none in files of before they were kept."""
+    if not isinstance(table, dict):
+        raise ModelError(f"group_aliases {str(table)[:40]!r} must be a table")
+    for place in table.values():
+        if type(place) is not int or not 0 <= place < n_groups:
+            raise ModelError(f"group_aliases: group {str(place)[:40]!r} must be a number below {n_groups}")
+    return table
 
 
 def _check_bank(bank: Bank) -> None:

@@ -40,7 +40,8 @@ class TrainedRecordings:
 
     `digests` is (n, 16) and `groups` (n,), the place of each recording's group among `names`, which are those of the
     groups in `Memory` too. For each row of the bank `rows` has the recording that it is a window of, -1 where nobody
-    knows, and `times` its start and end in seconds.
+    knows, and `times` its start and end in seconds. `aliases` has further names of groups, with their places: of two
+    that turned out to be one, a single name is among `names`.
     """
 
     names: tuple[str, ...]
@@ -48,6 +49,7 @@ class TrainedRecordings:
     groups: np.ndarray
     rows: np.ndarray
     times: np.ndarray
+    aliases: Mapping[str, int] = field(default_factory=dict)
 
     def of_rows(self, which: np.ndarray) -> TrainedRecordings:
         """The same with some of the rows."""

@@ -90,6 +90,7 @@ def _optional(model: Model) -> dict[str, Any]:
         optional["transitions"] = plain(model.transitions)
     if model.recordings is not None:
         optional["groups"] = list(model.recordings.names)
+        optional["group_aliases"] = dict(model.recordings.aliases)
     if model.classifier.posterior_calibration is not None:
         optional["posterior_calibration"] = model.classifier.posterior_calibration.to_plain()
     return optional

@@ -68,7 +68,7 @@ def join(old: Model, bank: Bank, memory: Memory, dataset: Dataset) -> Joined:
     A recording of both is counted once: its windows take the place of those remembered, and its groups are one.
     """
     before, added = old.recordings or _unnamed(old, memory), remember(dataset)
-    numbers, names = _numbered(before.names, added.names)
+    numbers, names = _numbered(before, added.names)
     leaders = _Leaders(len(names))
     stays, is_known = np.ones(len(bank.X), dtype=bool), np.zeros(len(dataset.X), dtype=bool)
     place = {digest.tobytes(): i for i, digest in enumerate(before.digests)}
@@ -87,7 +87,7 @@ def join(old: Model, bank: Bank, memory: Memory, dataset: Dataset) -> Joined:
     of_added = np.array(numbers, dtype=int)[added.groups[added.rows]]
     groups = np.concatenate([leaders.all(memory.groups[stays]), leaders.all(of_added)])
     remarks = tuple(_remarks(old, before, added, dataset, is_known))
-    return Joined(stays, *_renumbered(groups, merged), is_known, remarks)
+    return Joined(stays, *_renumbered(groups, merged, leaders), is_known, remarks)
 
 
 def _unnamed(old: Model, memory: Memory) -> TrainedRecordings:
@@ -99,11 +99,12 @@ def _unnamed(old: Model, memory: Memory) -> TrainedRecordings:
     return TrainedRecordings(names, nothing, np.zeros(0, np.int64), rows, np.zeros((len(rows), 2)))
 
 
-def _numbered(names: Sequence[str], added: Sequence[str]) -> tuple[list[int], list[str]]:
-    """The number of each added group, that of the group of the same name where there is one, and all names."""
-    number = {name: i for i, name in enumerate(names)}
-    numbers = [number.setdefault(name, len(number)) for name in added]
-    return numbers, list(number)
+def _numbered(before: TrainedRecordings, added: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The number of each added group, that of the group that has or had the same name, and the names of all numbers."""
+    known = {**before.aliases, **{name: i for i, name in enumerate(before.names)}}
+    names = [*before.names, *(name for name in added if name not in known)]
+    numbers = known | {name: i for i, name in enumerate(names)}
+    return [numbers[name] for name in added], names
 
 
 class _Leaders:
@@ -165,18 +166,26 @@ def _merged(
         np.concatenate([leaders.all(before.groups), np.array([added_groups[j] for j in new], dtype=np.int64)]),
         np.concatenate([before.rows[stays], placed[added.rows]]),
         np.concatenate([before.times[stays], added.times]),
+        before.aliases,
     )
 
 
-def _renumbered(groups: np.ndarray, recordings: TrainedRecordings) -> tuple[np.ndarray, TrainedRecordings]:
-    """Groups in use numbered without gaps, in their order, those that no row is of after them."""
+def _renumbered(
+    groups: np.ndarray, recordings: TrainedRecordings, leaders: _Leaders
+) -> tuple[np.ndarray, TrainedRecordings]:
+    """Groups in use numbered without gaps, in their order, those that no row is of after them.
+
+    The name of a group that is one with another stays as an alias.
+    """
     used = list(dict.fromkeys([*np.unique(groups).tolist(), *np.unique(recordings.groups).tolist()]))
     number = {group: i for i, group in enumerate(used)}
     names = tuple(recordings.names[group] for group in used)
+    every = {**recordings.aliases, **{name: i for i, name in enumerate(recordings.names)}}
+    leading = {name: leaders.of(i) for name, i in every.items()}
+    aliases = {name: number[i] for name, i in leading.items() if i in number and recordings.names[i] != name}
     renumbered = np.array([number[int(g)] for g in recordings.groups], dtype=np.int64)
-    return np.array([number[int(g)] for g in groups], dtype=np.int64), replace(
-        recordings, names=names, groups=renumbered
-    )
+    of_rows = np.array([number[int(g)] for g in groups], dtype=np.int64)
+    return of_rows, replace(recordings, names=names, groups=renumbered, aliases=aliases)
 
 
 def _remarks(
@@ -188,7 +197,8 @@ def _remarks(
             f"{n} of {total} recordings are in the model already: they count once, their windows take the place of"
             " those that it remembers"
         )
-    same = sorted(set(before.names) & {added.names[g] for g in added.groups[np.unique(added.rows[~is_known])]})
+    new = {added.names[group] for group in added.groups[np.unique(added.rows[~is_known])]}
+    same = sorted(new & {*before.names, *before.aliases})
     if same:
         shown = ", ".join(same[:3]) + (", …" if len(same) > 3 else "")
         yield f"{len(same)} groups have the name of a group in the model ({shown}): each is held out as one"

@@ -122,6 +122,8 @@ HOSTILE = {
     "recipe-other-features": changed(lambda m: m["recipe"]["parts"].pop()),
     "unknown-kernel": kernel_named("os.system"),
     "kernel-parameter-wrong": changed(lambda m: m["kernels"][0]["parameters"].update(sigma=-1)),
+    "aliases-no-table": changed(lambda m: m.update(group_aliases=["a"])),
+    "aliases-beyond": changed(lambda m: m.update(group_aliases={"a": 10**6})),
     "unknown-plugin": changed(
         lambda m: m["about"]["pieces"].append(
             {"kind": "kernel", "name": "missing", "distribution": "audioclass-missing", "version": "1"}

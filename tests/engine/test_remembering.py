@@ -111,6 +111,26 @@ def test_a_group_seen_before_stays_one_group(speakers, tmp_path):
     assert np.array_equal(recordings.groups[recordings.rows], memory.groups)
 
 
+@pytest.mark.parametrize("has_names", [True, False])
+def test_a_name_that_a_group_came_by_once_is_its_name_ever_after(speakers, has_names, tmp_path):
+    """Recordings of a came again as those of z; what comes as z later is held out with a, through files too."""
+    folder, trained = speakers
+    first, again = tmp_path / "first.audioclass", tmp_path / "again.audioclass"
+    save_model(trained.model if has_names else replace(trained.model, recordings=None), first)
+    table = folder / "corpus" / "renamed.csv"
+    lines = [line for line in (folder / "corpus" / "table.csv").read_text().splitlines() if line.endswith(",a")]
+    table.write_text(MANIFEST + "".join(line[:-1] + "z\n" for line in lines))
+    save_model(update(first, table, run=run(folder / "cache")).model, again)
+    more = by_speaker(tmp_path / "more", "z", first=10)
+    grown = update(again, more, run=run(folder / "cache"))
+    assert any("1 groups have the name of a group in the model (z)" in line for line in grown.warnings)
+    recordings = grown.model.recordings
+    assert len(recordings.names) == 4
+    assert {recordings.names[i] for i in recordings.groups[-6:]} == {recordings.names[recordings.aliases["z"]]}
+    save_model(grown.model, again)
+    assert load_model(again).recordings.aliases == recordings.aliases
+
+
 def test_new_groups_are_new(speakers, tmp_path):
     folder, _ = speakers
     grown = update(folder / "m.audioclass", by_speaker(tmp_path / "more", "ef"), run=run(folder / "cache"))
