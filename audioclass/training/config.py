@@ -86,13 +86,15 @@ class TrainingConfig:
     held_out: HeldOutMethod = parameter(
         AUTO_METHOD,
         choices=typing.get_args(HeldOutMethod),
-        help="where held-out scores come from, of what the trainer has; `auto`: what is exact first",
+        help="where held-out scores come from, of what the trainer has; `auto`: the closed form or what bags left out,"
+        " else the span where groups are small, else folds",
     )
     folds: int = parameter(
         5, low=2, help="folds of held-out scores, for `held_out=folds`, and of criteria that train on folds"
     )
     calibrate_posteriors: bool = parameter(
-        True, help="temper the posteriors of the strategy on held-out groups, where that lowers their log-loss"
+        True,
+        help="temper the posteriors of the strategy on held-out groups where that lowers their log-loss; on by default",
     )
     large_rows: int = parameter(6000, low=2, help="examples of one factorisation beyond which `large` takes over")
     recipe: Recipe | None = _slot("recipe", "environment", "how recordings become features; see `audioclass recipes`")

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from audioclass.cli import run
+from audioclass.hookspecs import API_VERSION
 from audioclass.plugins.manifests import MANIFEST
 
 
@@ -31,6 +32,7 @@ def test_the_list_in_a_pipe_has_a_line_for_each_component(result):
 
 def test_the_list_for_programs_states_parameters(result):
     _, out, _ = result("plugins", "--kind", "kernel", "--json")
+    assert json.loads(out)["api"] == API_VERSION
     [gaussian] = [entry for entry in json.loads(out)["components"] if entry["name"] == "gaussian"]
     assert gaussian["parameters"][0]["search"] == [0.1, 20.0]
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from environments import REPOSITORY
 
 from audioclass import cli
 from audioclass.errors import UsageError
 from audioclass.plugins.builtins import builtin_source
+from audioclass.plugins.importing import import_limit
 from audioclass.plugins.manager import PluginManager
 from audioclass.plugins.sources import PluginSource
 
@@ -79,6 +81,14 @@ def test_a_limit_that_is_no_time_is_refused(text, tmp_path, monkeypatch):
     monkeypatch.setenv("AUDIOCLASS_IMPORT_SECONDS", text)
     with pytest.raises(UsageError, match=f"AUDIOCLASS_IMPORT_SECONDS='{text}' must be a number of seconds"):
         put_aside(tmp_path, monkeypatch, "", "quick")
+
+
+def test_the_limit_is_what_the_page_on_plugins_says(monkeypatch):
+    monkeypatch.delenv("AUDIOCLASS_IMPORT_SECONDS", raising=False)
+    page = (REPOSITORY / "plugins" / "README.md").read_text(encoding="utf-8")
+    assert f"An import may take {import_limit():.0f} seconds" in page
+    monkeypatch.setenv("AUDIOCLASS_IMPORT_SECONDS", "0")  # for any time
+    assert import_limit() == 0
 
 
 def test_the_user_can_interrupt_an_import(tmp_path, monkeypatch):
