@@ -78,7 +78,7 @@ def join(old: Model, bank: Bank, memory: Memory, dataset: Dataset) -> Joined:
         windows = added.rows == j
         is_known |= windows
         stays &= ~((before.rows == i) & _overlaps(before.times, added.times[windows]))
-    if old.recordings is None:
+    if (before.rows < 0).any():
         for row, same in _same_rows(old, bank, dataset):
             recording = added.rows[row]
             leaders.join(numbers[added.groups[recording]], int(memory.groups[same]))
@@ -86,7 +86,7 @@ def join(old: Model, bank: Bank, memory: Memory, dataset: Dataset) -> Joined:
     merged = _merged(before, added, matched, stays, [leaders.of(numbers[g]) for g in added.groups], leaders, names)
     of_added = np.array(numbers, dtype=int)[added.groups[added.rows]]
     groups = np.concatenate([leaders.all(memory.groups[stays]), leaders.all(of_added)])
-    remarks = tuple(_remarks(old, before, added, dataset, is_known))
+    remarks = tuple(_remarks(before, added, dataset, is_known))
     return Joined(stays, *_renumbered(groups, merged, leaders), is_known, remarks)
 
 
@@ -189,7 +189,7 @@ def _renumbered(
 
 
 def _remarks(
-    old: Model, before: TrainedRecordings, added: TrainedRecordings, dataset: Dataset, is_known: np.ndarray
+    before: TrainedRecordings, added: TrainedRecordings, dataset: Dataset, is_known: np.ndarray
 ) -> Iterator[str]:
     if is_known.any():
         n, total = count_recordings(dataset, is_known), count_recordings(dataset, np.ones(len(is_known), dtype=bool))
@@ -202,8 +202,8 @@ def _remarks(
     if same:
         shown = ", ".join(same[:3]) + (", …" if len(same) > 3 else "")
         yield f"{len(same)} groups have the name of a group in the model ({shown}): each is held out as one"
-    if old.recordings is None and not is_known.all():
+    if (before.rows < 0).any() and not is_known.all():
         yield (
-            "the model was written before models kept the names of groups: a speaker or recording of both corpora may"
+            "the model was first written before models kept the names of groups: a speaker or recording of both may"
             " stand on both sides of a fold, and make the figures too good; train again on both corpora to be sure"
         )

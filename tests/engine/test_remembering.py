@@ -179,8 +179,19 @@ def test_a_model_without_names_says_so(speakers, tmp_path):
     grown = update(
         tmp_path / "old.audioclass", by_speaker(tmp_path / "more", "ae", first=10), run=run(folder / "cache")
     )
-    assert any("was written before models kept the names of groups" in line for line in grown.warnings)
+    assert any("was first written before models kept the names of groups" in line for line in grown.warnings)
     assert not any("in the model already" in line for line in grown.warnings)
+
+
+def test_what_a_model_without_names_remembers_is_known_after_updates_too(speakers, tmp_path):
+    folder, _ = speakers
+    save_model(replace(load_model(folder / "m.audioclass"), recordings=None), tmp_path / "old.audioclass")
+    more = by_speaker(tmp_path / "more", "e", first=10)
+    grown = update(tmp_path / "old.audioclass", more, run=run(folder / "cache"))
+    save_model(grown.model, tmp_path / "grown.audioclass")
+    again = update(tmp_path / "grown.audioclass", folder / "corpus" / "table.csv", run=run(folder / "cache"))
+    assert any(" recordings are in the model already" in line for line in again.warnings)
+    assert len(np.unique(again.model.memory.groups)) == 5
 
 
 def test_an_edited_tree_keeps_what_is_remembered(trained, model_file, small):
