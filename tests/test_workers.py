@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from audioclass.run import ProcessExecutor
+from audioclass.run import ProcessExecutor, SerialExecutor, executor_for
 
 # The processes that did four items, told by themselves; they then wait for more.
 WORKERS = """
@@ -55,3 +55,10 @@ def test_workers_leave_interrupts_to_their_parent():
     masks = list(ProcessExecutor(2).map(eval, ["__import__('signal').pthread_sigmask(0, [])"] * 3))
     assert all(signal.SIGINT in mask for mask in masks)
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_no_number_of_jobs_is_a_process_for_each_core(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert executor_for(0) == ProcessExecutor(3)
+    assert executor_for(2) == ProcessExecutor(2)
+    assert executor_for(1) == SerialExecutor()

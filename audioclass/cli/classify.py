@@ -43,7 +43,7 @@ def classify(
     ] = None,
     windows: Annotated[bool, typer.Option("--windows", help="Posteriors of every window instead of segments.")] = False,
     smooth: Annotated[
-        str, typer.Option("--smooth", help="How windows agree: none, moving_average, median, hmm.")
+        str, typer.Option("--smooth", help="Smoother: none, moving_average, median or hmm, such as hmm:duration=20.")
     ] = "hmm",
     min_duration: Annotated[
         float,

@@ -51,8 +51,8 @@ def evaluate(
 ) -> None:
     """Evaluate a model on a corpus, or a configuration on grouped folds of one.
 
-    Measures are per recording and per window, with intervals drawn over groups. The exit code is 1 where a figure is
-    not as good as was asked, or a recording could not be read.
+    Measures are per recording and per window, with 95 % bootstrap intervals over groups. The exit code is 1 where a
+    figure is not as good as was asked, or a recording could not be read to its end.
     """
     from audioclass.cli.actions import evaluate_model
 

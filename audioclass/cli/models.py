@@ -33,7 +33,7 @@ def verify(model: ModelPath, json: Json = False) -> None:
 
     More than rounding is an error that names who computes otherwise: a plugin whose version changed, a plugin that
     changed at the same version, a library. Up to 2 units of a feature's last decimal and 0.0005 of a posterior are
-    rounding: that is what threads, processors and single precision change, and somewhat more.
+    rounding: that is more than single precision changes.
     """
     from audioclass.cli.actions import inspect_model
 

@@ -58,6 +58,9 @@ def train(
     Windows of one group (a recording, a speaker) never stand on both sides of a fold. The report shows the accuracy on
     groups that were held out; a random split, which leaks groups, is shown for comparison. A run that was killed goes
     on where it stopped when it is started again. Options may also stand in a file `audioclass.toml` beside the corpus.
+
+    A recording that cannot be read is listed with its reason and left out; of a damaged one the labelled segments
+    before the damage are used. The model is written, and the exit code is 1.
     """
     from audioclass.cli.actions import train_model
 

@@ -166,6 +166,7 @@ def test_options_of_smoothing_are_passed_on(recording, model_file, capsys):
     (doubtful,) = own_lines(recording, model_file, capsys, "--threshold", "1")
     assert doubtful[2:4] == ["unknown", ""]
     assert own_lines(recording, model_file, capsys, "--smooth", "median:width=3") != []
+    assert own_lines(recording, model_file, capsys, "--smooth", "hmm:duration=20") != []
 
 
 def test_doubt_is_named_by_the_group_above(recording, model_file, tmp_path, capsys):

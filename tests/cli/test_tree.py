@@ -70,6 +70,11 @@ def test_edits_go_on_from_a_file(here, capsys):
     assert read_toml(capsys.readouterr().out).taxonomy.repeated == ("tone",)
 
 
+def test_edits_are_made_in_the_order_of_the_help(here, capsys):
+    assert run(["tree", "edit", "m.audioclass", "--rename", "steady=even", "--group", "steady=noise,tone"]) == 0
+    assert "even" in read_toml(capsys.readouterr().out).names
+
+
 def test_an_edited_tree_is_trained_without_a_corpus(here, capsys):
     assert run(["tree", "edit", "m.audioclass", "-C", "clicks=3", "-o", "e.toml"]) == 0
     assert run(["train", "--update", "m.audioclass", "--tree", "e.toml", "--cache", "-"]) == 0
