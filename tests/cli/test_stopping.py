@@ -60,14 +60,16 @@ def test_work_on_a_corpus_goes_on_when_it_is_started_again(small, tmp_path, monk
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_a_command_in_order(model_file, number, code):
+def test_a_signal_ends_a_command_in_order(model_file, small, number, code):
     command = [*COMMAND, "classify", "--follow", "-", "-m", str(model_file)]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=subprocess.PIPE) as process:
+        process.stdin.write((small / "corpus" / "tone" / "tone-0.wav").read_bytes())
+        process.stdin.flush()
         first = process.stderr.readline()
         process.send_signal(number)
-        rest = process.communicate()[1]
-    assert first.startswith("segments are final")
-    assert rest == "stopped\n"
+        rest = process.stderr.read()
+    assert first.startswith(b"segments are final")
+    assert rest == b"stopped\n"
     assert process.returncode == code
 
 
