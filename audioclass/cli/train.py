@@ -60,7 +60,7 @@ def train(
     on where it stopped when it is started again. Options may also stand in a file `audioclass.toml` beside the corpus.
 
     A recording that cannot be read is listed with its reason and left out; of a damaged one the labelled segments
-    before the damage are used. The model is written, and the exit code is 1.
+    before the damage are used. The model is written unless a label has none left, and the exit code is 1.
     """
     from audioclass.cli.actions import train_model
 

@@ -1,6 +1,8 @@
 import csv
+import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 import soundfile
 
@@ -50,3 +52,21 @@ def test_the_shipped_model_is_small_and_has_its_card():
     folder = Path(audioclass.__file__).parent / "models"
     assert (folder / "broadcast.audioclass").stat().st_size < 10e6
     assert "What it does not know" in (folder / "broadcast.md").read_text(encoding="utf-8")
+
+
+def test_silence_is_steady_noise_and_not_a_level(rows):
+    samples, rate = soundfile.read(DEMO / "demo.flac")
+    loud = {label: samples[int((start + 1) * rate) : int((end - 1) * rate)] for _, start, end, label in rows}
+    loud["noise"] = np.random.default_rng(0).standard_normal(6 * rate)
+    levels = {
+        "speech": ("speech", -80),
+        "music": ("music", -80),
+        "silence": ("noise", -45),
+        "environment": ("noise", -25),
+    }
+    for label, (sound, decibels) in levels.items():
+        quiet = loud[sound] / np.sqrt(np.mean(loud[sound] ** 2)) * 10 ** (decibels / 20)
+        stream = io.BytesIO()
+        soundfile.write(stream, quiet, rate, format="WAV", subtype="PCM_16")
+        stream.seek(0)
+        assert {segment.label for segment in audioclass.classify(stream).segments} == {label}
