@@ -54,19 +54,36 @@ def test_the_shipped_model_is_small_and_has_its_card():
     assert "What it does not know" in (folder / "broadcast.md").read_text(encoding="utf-8")
 
 
-def test_silence_is_steady_noise_and_not_a_level(rows):
+def labels_heard(samples, rate, decibels):
+    """The labels of a sound at a level under full scale."""
+    stream = io.BytesIO()
+    soundfile.write(stream, scaled(samples, decibels), rate, format="WAV", subtype="PCM_16")
+    stream.seek(0)
+    return {segment.label for segment in audioclass.classify(stream).segments}
+
+
+def scaled(samples, decibels):
+    return samples / np.sqrt(np.mean(samples**2)) * 10 ** (decibels / 20)
+
+
+@pytest.fixture
+def sounds(rows):
+    """Six seconds of each label, and white noise; their sample rate is 16 kHz."""
     samples, rate = soundfile.read(DEMO / "demo.flac")
-    loud = {label: samples[int((start + 1) * rate) : int((end - 1) * rate)] for _, start, end, label in rows}
-    loud["noise"] = np.random.default_rng(0).standard_normal(6 * rate)
-    levels = {
-        "speech": ("speech", -80),
-        "music": ("music", -80),
-        "silence": ("noise", -45),
-        "environment": ("noise", -25),
-    }
-    for label, (sound, decibels) in levels.items():
-        quiet = loud[sound] / np.sqrt(np.mean(loud[sound] ** 2)) * 10 ** (decibels / 20)
-        stream = io.BytesIO()
-        soundfile.write(stream, quiet, rate, format="WAV", subtype="PCM_16")
-        stream.seek(0)
-        assert {segment.label for segment in audioclass.classify(stream).segments} == {label}
+    starts = {label: int((start + 0.5) * rate) for _, start, end, label in rows if end - start >= 7}
+    parts = {label: samples[start : start + 6 * rate] for label, start in starts.items()}
+    return parts | {"noise": np.random.default_rng(0).standard_normal(6 * rate)}
+
+
+@pytest.mark.parametrize(
+    ("sound", "decibels", "label"),
+    [("speech", -80, "speech"), ("music", -80, "music"), ("noise", -45, "silence"), ("noise", -25, "environment")],
+)
+def test_silence_is_steady_noise_and_not_a_level(sound, decibels, label, sounds):
+    assert labels_heard(sounds[sound], 16000, decibels) == {label}
+
+
+@pytest.mark.parametrize(("louder", "label"), [(15, "speech"), (-5, "music")])
+def test_speech_over_music_is_called_speech_where_the_voice_is_louder(louder, label, sounds):
+    mixed = scaled(sounds["speech"], louder) + scaled(sounds["music"], 0)
+    assert labels_heard(mixed, 16000, -20) == {label}
