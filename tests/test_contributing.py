@@ -40,3 +40,8 @@ def test_the_places_of_the_page_are_there(place):
 @pytest.mark.parametrize("hook", sorted(set(re.findall(r"`(register_\w+)`", PAGE))))
 def test_the_hooks_of_the_page_are_there(hook):
     assert hasattr(hookspecs, hook)
+
+
+def test_tests_of_a_folder_are_in_the_folder_of_its_name():
+    folders = {path.parent.name for path in (REPOSITORY / "audioclass").glob("*/__init__.py")}
+    assert [name for name in sorted(folders) if not list((REPOSITORY / "tests" / name).glob("test_*.py"))] == []
