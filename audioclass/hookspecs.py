@@ -29,6 +29,7 @@ from audioclass.contracts import (
 )
 
 PROJECT = "audioclass"
+NOT_INSTALLED = "not installed"  # what stands for the version of a plugin that is used from its file
 API_VERSION = 1  # of the hooks and contracts; raised when a plugin written for them would no longer work
 OUR_COMMANDS = (
     "calibrate", "classify", "compare", "corpus", "evaluate", "extract", "model", "plugins", "recipes", "train",

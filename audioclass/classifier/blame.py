@@ -10,7 +10,7 @@ from typing import Any
 from audioclass import __version__
 from audioclass.classifier.golden import Drift
 from audioclass.errors import AudioclassError
-from audioclass.hookspecs import PROJECT
+from audioclass.hookspecs import NOT_INSTALLED, PROJECT
 from audioclass.run import Registry
 
 OF_FEATURES = ("descriptor", "pooling", "embedding")
@@ -39,12 +39,21 @@ def culprit(about: Mapping[str, Any], drift: Drift, registry: Registry) -> str:
         return "; ".join(changed[:3])
     foreign = [one for one in suspects if one["distribution"] != PROJECT]
     if foreign:
-        return f"{_listed(foreign)} computes otherwise than when the model was made, at the same version"
+        versioned = all(one["version"] != NOT_INSTALLED for one in foreign)
+        where = ", at the same version" if versioned else ""
+        return f"{_listed(foreign)} computes otherwise than when the model was made{where}"
     here, stated = versions(), about.get("versions", {})
     others = [
         f"{name} {here[name]} instead of {stated[name]}" for name in here if stated.get(name, here[name]) != here[name]
     ]
     return ", ".join(others) or "the versions are those that it was made with: this processor computes otherwise"
+
+
+def remedy(component: Mapping[str, str]) -> str:
+    """What brings a component that is not there: of a module that was never installed, no package has to be it."""
+    if component.get("version") == NOT_INSTALLED:
+        return "use its module with `audioclass -p`"
+    return f"pip install {str(component['distribution']).split()[0]}"
 
 
 def _difference(component: Mapping[str, str], registry: Registry) -> str:
@@ -54,8 +63,15 @@ def _difference(component: Mapping[str, str], registry: Registry) -> str:
     try:
         here = registry.origin(kind, name)
     except AudioclassError:
-        return f"needs the {kind} {name!r} of {stated}; pip install {component['distribution']}"
-    return "" if here == stated else f"the {kind} {name!r} is of {here}, was of {stated} when the model was made"
+        return f"lacks the {kind} {name!r} of {_origin(stated)}; {remedy(component)}"
+    if here == stated:
+        return ""
+    return f"the {kind} {name!r} is of {_origin(here)}, was of {_origin(stated)} when the model was made"
+
+
+def _origin(text: str) -> str:
+    """A distribution and its version, as a sentence can have them."""
+    return text.replace(f" {NOT_INSTALLED}", f" ({NOT_INSTALLED})")
 
 
 def _listed(components: Sequence[Mapping[str, str]]) -> str:
@@ -64,4 +80,5 @@ def _listed(components: Sequence[Mapping[str, str]]) -> str:
 
 def _named(components: Sequence[Mapping[str, str]]) -> Iterator[str]:
     for one in components[:3]:
-        yield f"the {one['kind']} {one['name']!r} of {one['distribution']} {one['version']}"
+        origin = _origin(f"{one['distribution']} {one['version']}")
+        yield f"the {one['kind']} {one['name']!r} of {origin}"

@@ -16,7 +16,7 @@ import numpy as np
 from audioclass.classifier.about import check_about
 from audioclass.classifier.archive import DIGESTS, Archive, open_archive
 from audioclass.classifier.bank import Bank, KernelPart
-from audioclass.classifier.blame import culprit
+from audioclass.classifier.blame import culprit, remedy
 from audioclass.classifier.classifier import Classifier, Machines, StatedComponent
 from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
@@ -143,8 +143,8 @@ def _check_components(archive: Archive, registry: Registry) -> None:
         try:
             registry.origin(kind, name)
         except AudioclassError as error:
-            origin = str(component["distribution"])
-            raise ModelError(f"needs the {kind} {name!r} of {origin}; pip install {origin.split()[0]}") from error
+            origin = component["distribution"]
+            raise ModelError(f"needs the {kind} {name!r} of {origin}; {remedy(component)}") from error
 
 
 def _labelled(manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], Taxonomy]:

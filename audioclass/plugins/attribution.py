@@ -27,8 +27,8 @@ from audioclass.errors import (
     named_text_of,
     text_of,
 )
+from audioclass.hookspecs import NOT_INSTALLED
 from audioclass.plugins.results import flaw_of_result
-from audioclass.plugins.sources import NOT_INSTALLED
 from audioclass.plugins.validation import members
 
 TRACEBACK = "AUDIOCLASS_TRACEBACK"

@@ -22,7 +22,7 @@ import pluggy
 
 from audioclass import __version__, hookspecs
 from audioclass.errors import PluginError, did_you_mean, named_text_of, unknown_name
-from audioclass.hookspecs import KINDS, PROJECT
+from audioclass.hookspecs import KINDS, NOT_INSTALLED, PROJECT
 from audioclass.parameters import make
 from audioclass.plugins import validation
 from audioclass.plugins.attribution import Origin, attributed
@@ -30,7 +30,6 @@ from audioclass.plugins.builtins import builtin_source
 from audioclass.plugins.importing import ImportTimeout, UserInterrupt, contained, import_limit
 from audioclass.plugins.manifests import Entry, describe, explain_difference, read_manifest, sort_entries
 from audioclass.plugins.sources import (
-    NOT_INSTALLED,
     PluginSource,
     canonical,
     installed_sources,

@@ -14,10 +14,9 @@ from typing import Any
 
 from audioclass import __version__
 from audioclass.errors import UsageError
-from audioclass.hookspecs import PROJECT
+from audioclass.hookspecs import NOT_INSTALLED, PROJECT
 from audioclass.plugins.manifests import MANIFEST
 
-NOT_INSTALLED = "not installed"
 US = re.compile(rf"{PROJECT}(?![\w.-])", re.IGNORECASE)
 
 

@@ -8,7 +8,8 @@ import pytest
 from runs import BUILTINS
 from trained import write_corpus, write_recipe
 
-from audioclass.classifier.golden import TOLERANCE
+from audioclass.classifier.blame import changed_components, culprit
+from audioclass.classifier.golden import TOLERANCE, Drift
 from audioclass.classifier.loading import load_model
 from audioclass.classifier.saving import save_model
 from audioclass.cli import run as command
@@ -170,7 +171,21 @@ def test_a_model_is_read_without_its_plugin(case, capsys):
         assert command(["model", words[0], str(path), *words[1:]]) == 0
         captured = capsys.readouterr()
         assert "small" in captured.out
-        assert captured.err == f"{path}: needs the {named} of somebodys 1.0; pip install somebodys\n"
+        assert captured.err == f"{path}: lacks the {named} of somebodys 1.0; pip install somebodys\n"
+
+
+def test_a_module_that_was_never_installed_is_no_package_to_install():
+    """Whoever took its name for a package could install anything."""
+    piece = {"kind": "kernel", "name": "cauchy", "distribution": "mine", "version": "not installed"}
+    about = {"pieces": [piece]}
+    [line] = changed_components(about, BUILTINS)
+    assert line == "lacks the kernel 'cauchy' of mine (not installed); use its module with `audioclass -p`"
+    changed = culprit(about, Drift(0.0, 0.1), manager_with(KERNEL, version="2.0"))
+    assert changed == "the kernel 'cauchy' is of somebodys 2.0, was of mine (not installed) when the model was made"
+    piece["distribution"] = "somebodys"
+    assert culprit(about, Drift(0.0, 0.1), manager_with(KERNEL, version="not installed")) == (
+        "the kernel 'cauchy' of somebodys (not installed) computes otherwise than when the model was made"
+    )
 
 
 def test_a_model_that_drifted_is_read(case, capsys, monkeypatch):
