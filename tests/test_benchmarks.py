@@ -61,3 +61,30 @@ def test_a_folder_that_is_not_there_is_named(how, tmp_path):
     done = start("training", "--data", folder) if how == "option" else start("training", AUDIOCLASS_DATA=folder)
     assert done.returncode == 2
     assert f"{folder}: no such folder; --data or AUDIOCLASS_DATA must name the folder of the data" in done.stderr
+
+
+# Parts of the benchmarks of machines and of selection on a few made-up rows: the data are not at hand here.
+PARTS_ON_FEW_ROWS = """
+import json
+import numpy as np
+import machines, selection
+
+y = np.arange(60) % 3
+X = (np.random.default_rng(0).normal(size=(60, 4)) + y[:, None]).astype(np.float32)
+split = machines.Split(X, y, np.arange(60) // 2, X[:12], y[:12])
+results, _ = machines.small([split])
+sides = np.where(y == 0, 1, -1)
+rows = selection.sweep("made up", X.astype(float), sides, "1", selection.SIGMAS[[6, 12]], selection.CRITERIA)
+rows.append(selection.default_choice("made up", X.astype(float), sides, 0.0))
+print(json.dumps([results, rows]))
+"""
+
+
+def test_parts_of_the_benchmarks_still_run():
+    variables = os.environ | {"PYTHONPATH": os.pathsep.join([str(REPOSITORY / "benchmarks"), *sys.path])}
+    command = [sys.executable, "-c", PARTS_ON_FEW_ROWS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
+    assert done.returncode == 0, done.stderr
+    results, rows = json.loads(done.stdout)
+    assert {"logloss_ours", "train_speedup_over_calibrated_ovo"} <= results.keys()
+    assert all(0 <= row["loo"] <= 1 for row in rows)
