@@ -55,9 +55,8 @@ def libsndfile_sound(file: BinaryIO, stack: ExitStack) -> Sound | None:
     if sound.subtype.startswith("MPEG") and stated and is_untagged_chunk:
         return _mpeg_chunk(*stated, file, stack)
     if sound.frames == 0 or _has_more(sound, stated, file):
-        here = (
-            file.tell()
-        )  # it takes the placeholder of an unfinished recording, or of one beyond 4 GiB, for its length
+        # It takes the placeholder of an unfinished recording, or of one beyond 4 GiB, for its length.
+        here = file.tell()
         file.seek(0)
         if plain := plain_sound(Source(file), _size(file)):
             return plain

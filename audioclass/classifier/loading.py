@@ -31,14 +31,8 @@ from audioclass.run import Registry
 from audioclass.strategies.posterior_calibration import PosteriorCalibration
 from audioclass.taxonomy import Taxonomy
 
-GROUPS = (
-    "preparation",
-    "golden",
-    "memory",
-    "recordings",
-    "bank",
-    "machines",
-)  # first names of the members that are read
+# First names of the members that are read.
+GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines")
 PART_MEMBERS = ("rows", "coefficients", "intercepts", "machines")
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
 MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
