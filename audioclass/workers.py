@@ -56,13 +56,25 @@ def interrupts_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    for module in ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker"):
-        import_module(module).ensure_running()  # it lets interrupts through when it is started: not later, then
+    with _quiet_trackers():
+        for module in ("multiprocessing.resource_tracker", "joblib.externals.loky.backend.resource_tracker"):
+            import_module(module).ensure_running()  # it lets interrupts through when it is started: not later, then
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _quiet_trackers() -> Iterator[None]:
+    """Processes that are started tell nobody what they clear away where this one is killed; the user cannot help it."""
+    before = list(sys.warnoptions)
+    sys.warnoptions.append("ignore:resource_tracker")
+    try:
+        yield
+    finally:
+        sys.warnoptions[:] = before
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ def is_running(process):
 def test_workers_end_when_their_parent_is_killed():
     done = subprocess.run([sys.executable, "-c", WORKERS], capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL
+    assert done.stderr == ""
     workers = [int(number) for number in done.stdout.split()]
     assert workers
     deadline = time.monotonic() + 60

@@ -35,8 +35,15 @@ def end_in_order() -> None:
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, lambda again, _: os._exit(128 + again))  # who asks twice does not wait for what is under way
+    signal.signal(number, _stop_at_once)
     raise Stopped(number)
+
+
+def _stop_at_once(number: int, _frame: FrameType | None) -> None:
+    """Who asks twice does not wait for what is under way."""
+    with contextlib.suppress(OSError):
+        os.write(2, b"stopped at once\n")  # a stream may be in use just now
+    os._exit(128 + number)
 
 
 @contextlib.contextmanager

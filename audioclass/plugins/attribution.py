@@ -145,7 +145,7 @@ def _is_ours(function: Any) -> bool:
 
 def _guarded(function: Callable[..., Any], name: str, origin: Origin) -> Callable[..., Any]:
     is_attribute = isinstance(function, functools.partial)
-    passing: tuple[type[BaseException], ...] = SETTLED
+    passing: tuple[type[BaseException], ...] = (AudioclassError, KeyboardInterrupt)
     if is_attribute:
         passing += (AttributeError,)  # says that there is none
     if origin.kind == "format":

@@ -276,7 +276,7 @@ class PluginManager:
         self._sources[source.distribution] = source
         with self._quarantining(source):
             loaded = self._load_modules(source, source.modules) if source.manifest is None else []
-            entries = [entry for entry, _ in loaded] or _manifest_entries(source)
+            entries = [entry for entry, _ in loaded] if source.manifest is None else _manifest_entries(source)
             self._refuse_clashes(source, entries)
             self._entries |= {entry.key: entry for entry in entries}
             self._keep(loaded)
@@ -331,6 +331,8 @@ class PluginManager:
         """Import and register modules; the classes they offer, which must be those of the manifest if there is one."""
         _refuse_unmet(source)
         loaded = [pair for module in modules for pair in self._load_module(source, module)]
+        if source.manifest is None and not loaded:
+            raise LoadFailure("registration", f"{', '.join(modules)} offers nothing: no hook in it returned a class")
         if source.manifest is not None:
             ours = (entry for entry in self._entries.values() if entry.distribution == source.distribution)
             listed = {entry.key for entry in ours if entry.module in modules}
@@ -418,7 +420,7 @@ def _phase(name: str) -> Iterator[None]:
         raise
     except PluginError as error:
         raise LoadFailure(name, str(error)) from error
-    except (UserInterrupt, GeneratorExit):
+    except UserInterrupt:
         raise
     except ImportTimeout as error:
         raise LoadFailure(name, str(error)) from error

@@ -73,6 +73,18 @@ def test_a_signal_ends_a_command_in_order(model_file, small, number, code):
     assert process.returncode == code
 
 
+def test_who_asks_twice_is_told_too():
+    script = (
+        "import os, signal\n"
+        "from audioclass.cli.stopping import end_in_order\n"
+        "end_in_order()\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        "finally:\n    os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "stopped at once\n")
+
+
 LISTS = [["--version"], ["--help"], ["classify", "--help"], ["recipes"], ["model", "show", "MODEL"]]
 LONG = [*LISTS[-1:], ["classify", "RECORDING", "-m", "MODEL"], ["extract", "RECORDING", "--no-cache", "-o", "-"]]
 

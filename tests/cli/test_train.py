@@ -167,6 +167,12 @@ def test_a_corpus_that_cannot_train_writes_nothing(train, tmp_path, capsys):
     assert not list(tmp_path.glob("*.audioclass"))
 
 
+def test_a_link_to_itself_is_no_corpus(train, tmp_path, capsys):
+    (tmp_path / "round").symlink_to("round")
+    assert train(corpus="round") == 2
+    assert capsys.readouterr().err == "round: no such file or folder\n"
+
+
 def test_a_place_that_cannot_be_written_is_told_before_the_work(train, capsys):
     assert train("-o", "nowhere/m.audioclass") == 2
     assert "nowhere/m.audioclass: no such folder" in capsys.readouterr().err

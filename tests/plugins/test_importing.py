@@ -30,7 +30,8 @@ def put_aside(tmp_path, monkeypatch, code, name):
 HOSTILE = {
     "interrupts": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
     "ends": ("raise BaseException('all over')", "BaseException: all over"),
-    "generates": ("raise SystemExit(0)", "SystemExit: 0"),
+    "exits": ("raise SystemExit(0)", "SystemExit: 0"),
+    "generates": ("raise GeneratorExit", "GeneratorExit"),
     "mute": (
         "class Mute(Exception):\n    def __str__(self): raise SystemExit\n    __repr__ = __str__\nraise Mute",
         "Mute",
@@ -38,6 +39,10 @@ HOSTILE = {
     "hooks": (
         "from audioclass import hookimpl\n@hookimpl\ndef register_kernels(): raise KeyboardInterrupt",
         "KeyboardInterrupt",
+    ),
+    "empty": (
+        "from audioclass import hookimpl\n@hookimpl\ndef register_kernels(): return None",
+        "hostile_empty offers nothing: no hook in it returned a class",
     ),
 }
 

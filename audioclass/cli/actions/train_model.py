@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +65,7 @@ def _default_name(corpus: Path | None, update: Path | None, tree: Path | None) -
         if update is None or tree is None:
             raise UsageError("CORPUS is missing; only --update with --tree goes without")
         return f"{update.stem}-edited"
-    path = corpus.resolve()
+    path = Path(os.path.realpath(corpus))  # which takes links that lead to themselves as they are
     return path.name if irregularity(path) == FOLDER else path.stem
 
 
