@@ -441,6 +441,15 @@ class JudgesLosses(Protocol):
 
 
 @runtime_checkable
+class NeedsWindow(Protocol):
+    """A criterion that may be defined for Gaussian kernels only; where none competes, it is refused."""
+
+    @property
+    def needs_window(self) -> bool:
+        """Whether it needs `problem.window`, which only a Gaussian kernel has."""
+
+
+@runtime_checkable
 class ClimbsLosses(Protocol):
     """A criterion that can be climbed for the machines of some losses only."""
 

@@ -24,6 +24,7 @@ class _ParzenSeparability:
     name: ClassVar[str]
     better: ClassVar[Literal["lower", "higher"]] = "higher"
     is_adjusted: ClassVar[bool] = False
+    needs_window: ClassVar[bool] = True
     dimension: int
     leave_one_out: bool
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from audioclass.contracts import ClimbsLosses, HasGradient, StatesLoss
+from audioclass.contracts import ClimbsLosses, HasGradient, NeedsWindow, StatesLoss
 from audioclass.errors import UsageError
+from audioclass.kernels.gaussian_scaled import window_of
 from audioclass.training.config import AUTO_METHOD, OPTIONS, TrainingConfig
 from audioclass.training.held_out import held_out_methods
 from audioclass.training.refinement import as_unscaled
@@ -31,6 +32,7 @@ def check_effects(configs: Iterable[TrainingConfig], sources: Mapping[str, str] 
     configs = list(configs)
     for config in configs:
         check_held_out_method(config)
+        check_window(config)
         check_derivatives(config)
     reasons = [without_effect(config) for config in configs]
     for option in OPTIONS:
@@ -47,6 +49,16 @@ def check_held_out_method(config: TrainingConfig) -> None:
     if config.held_out not in (AUTO_METHOD, *methods):
         has = ", ".join((AUTO_METHOD, *methods))
         raise UsageError(f"held_out={config.held_out}: {_named_learner(config)} does not have it, it has {has}")
+
+
+def check_window(config: TrainingConfig) -> None:
+    """Refuse a criterion that only a Gaussian kernel has a value for, where none competes under it."""
+    criterion = config.criterion
+    if not isinstance(criterion, NeedsWindow) or not criterion.needs_window or config.learner.wants == "features":
+        return
+    if all(window_of(kernel, 1) is None for kernel in config.kernels):
+        names = "+".join(dict.fromkeys(kernel.name for kernel in config.kernels))
+        raise UsageError(f"criterion {criterion.name} needs a Gaussian kernel, which alone is a window; kernel={names}")
 
 
 def check_derivatives(config: TrainingConfig) -> None:

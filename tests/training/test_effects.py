@@ -31,6 +31,10 @@ REFUSED = {
         {"selection_folds": 3, "trainer": "svm"},
         "selection_folds=3 has no effect: criterion leave_group_out_log_loss trains on no folds",
     ),
+    "densities of a kernel that is no window": (
+        {"criterion": "parzen_separability", "kernel": "linear"},
+        "criterion parzen_separability needs a Gaussian kernel, which alone is a window; kernel=linear",
+    ),
     "climbing what has no derivatives": (
         {"search": "lbfgs", "criterion": "k_fold_error"},
         "search=lbfgs needs derivatives, criterion k_fold_error has none",
