@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from audioclass.data import frozen_array
 
 Entries = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Link = Literal["score", "vote", "probability"]
+LINKS: tuple[Link, ...] = get_args(Link)
 
 
 @dataclass(frozen=True)
@@ -126,20 +128,96 @@ class LabelTask:
 
 
 @dataclass(frozen=True, eq=False)
+class Members:
+    """How machines over the same rows are combined: each one's slope·score + offset, through a link, then their mean.
+
+    The link is the value z itself (`score`), its sign (`vote`) or 2/(1+e^−z) − 1, twice a probability less 1
+    (`probability`). `slopes` and `offsets` are (n_members,).
+    """
+
+    link: Link
+    slopes: np.ndarray
+    offsets: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.link not in LINKS:
+            raise ValueError(f"link {str(self.link)[:40]!r} of members must be {', '.join(LINKS)}")
+        for name in ("slopes", "offsets"):
+            array = getattr(self, name)
+            if array.ndim != 1 or not len(array) or len(array) != len(self.slopes) or array.dtype.kind != "f":
+                raise ValueError(f"{name} of members have shape {array.shape}, must be a number for each of some")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} of members hold NaN or infinite values")
+        if (self.slopes < 0).any():
+            raise ValueError(f"slopes of members must be at least 0, one is {self.slopes.min():g}")
+
+    @classmethod
+    def plain(cls, link: Link, n_members: int) -> Members:
+        """Members whose scores go through the link as they are."""
+        return cls(link, np.ones(n_members), np.zeros(n_members))
+
+    @classmethod
+    def joined(cls, several: Sequence[Members]) -> Members:
+        """The members of several, one after another; all have the same link."""
+        [link] = {each.link for each in several}
+        slopes, offsets = (np.concatenate([getattr(each, name) for each in several]) for name in ("slopes", "offsets"))
+        return cls(link, slopes, offsets)
+
+    def take(self, which: np.ndarray) -> Members:
+        """Some of them, by their numbers."""
+        return Members(self.link, self.slopes[which], self.offsets[which])
+
+    def astype(self, dtype: np.dtype | type) -> Members:
+        """The same in another precision."""
+        return Members(self.link, self.slopes.astype(dtype), self.offsets.astype(dtype))
+
+    def combine(self, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+        """(n, n_machines) from the scores of all members, (n, n_members); each machine has those from its start on.
+
+        >>> Members.plain("vote", 3).combine(np.array([[0.2, 3.0, -9.0]]), np.array([0])).round(4).tolist()
+        [[0.3333]]
+        """
+        linked = scores * self.slopes + self.offsets
+        if self.link == "vote":
+            linked = np.sign(linked)
+        elif self.link == "probability":
+            linked = np.tanh(linked / 2)  # the same, without overflow
+        counts = np.diff(starts, append=scores.shape[1]).astype(linked.dtype)
+        return np.asarray(np.add.reduceat(linked, starts, axis=1) / counts)
+
+
+@dataclass(frozen=True, eq=False)
 class Machine:
     """A fitted kernel machine over the rows of its task: score(x) = Σ coefficients_i k(x_support_i, x) + intercept.
 
     `coefficients` is (n_support,) for one dichotomy, (n_support, n_outputs) for several over the same rows;
-    `intercept` is a number or (n_outputs,).
+    `intercept` is a number or (n_outputs,). Where there are `members` these outputs are theirs, and the machine is one
+    dichotomy: its score is what they combine to.
     """
 
     support: np.ndarray
     coefficients: np.ndarray
     intercept: np.ndarray | float
+    members: Members | None = None
+
+    def __post_init__(self) -> None:
+        if self.members is None:
+            return
+        n, shape = len(self.members.slopes), np.shape(self.coefficients)
+        if shape != (len(self.support), n) or np.shape(self.intercept) != (n,):
+            raise ValueError(
+                f"coefficients of shape {shape} and intercepts of shape {np.shape(self.intercept)} for {n} members on"
+                f" {len(self.support)} rows"
+            )
 
     def scores(self, K: np.ndarray) -> np.ndarray:
         """Scores of new rows from their Gram matrix (m, n) against all rows of the task."""
-        return np.asarray(K[:, self.support] @ self.coefficients + self.intercept)
+        return self.scores_by_support(K[:, self.support])
+
+    def scores_by_support(self, K: np.ndarray) -> np.ndarray:
+        """The same from their Gram matrix (m, n_support) against the support alone."""
+        scores = np.asarray(K @ self.coefficients + self.intercept)
+        return scores if self.members is None else self.members.combine(scores, np.zeros(1, int))[:, 0]
 
 
 @dataclass(frozen=True, eq=False)

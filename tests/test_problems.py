@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audioclass.problems import Axis, Dichotomy, Geometry, LabelTask, Machine, Plan, Task
+from audioclass.problems import Axis, Dichotomy, Geometry, LabelTask, Machine, Members, Plan, Task
 
 
 def task(**changes):
@@ -88,3 +88,56 @@ def test_a_smaller_plan_is_found_in_its_plan():
     assert plan.places(Plan(3, (pairs[2], pairs[0]))) == [2, 0]
     with pytest.raises(ValueError, match="dichotomy \\(2,\\) against \\(0,\\) is not in the plan"):
         plan.places(Plan(3, (Dichotomy((2,), (0,)),)))
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("score", [(2 * 1.5 + 1 - 0.5) / 2, (2 * 0.5 + 1 - 1.0) / 2]),
+        ("vote", [0.0, 0.0]),
+        (
+            "probability",
+            [1 / (1 + np.exp(-4)) + 1 / (1 + np.exp(0.5)) - 1, 1 / (1 + np.exp(-2)) + 1 / (1 + np.exp(1)) - 1],
+        ),
+    ],
+)
+def test_members_are_combined_by_hand(link, expected):
+    """Scores 1.5 and -0.5 of the first row, 0.5 and -1 of the second; the first member has slope 2 and offset 1."""
+    members = Members(link, np.array([2.0, 1.0]), np.array([1.0, 0.0]))
+    machine = Machine(np.array([0, 2]), np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.5, 0.0]), members)
+    scores = machine.scores(np.array([[1.0, 9.0, -0.5], [0.0, 9.0, -1.0]]))
+    np.testing.assert_allclose(scores, expected)
+
+
+def test_each_machine_has_the_members_from_its_start_on():
+    members = Members.plain("vote", 4)
+    scores = np.array([[0.1, -2.0, 3.0, 4.0], [-0.1, 0.0, -3.0, -4.0]])
+    assert members.combine(scores, np.array([0, 3])).round(6).tolist() == [[0.333333, 1.0], [-0.666667, -1.0]]
+
+
+def test_members_sure_beyond_what_exp_can_say_are_sure():
+    sure = Members.plain("probability", 2).combine(np.array([[1e300, 1e300], [-1e300, -1e300]]), np.array([0]))
+    assert sure.tolist() == [[1.0], [-1.0]]
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        (("product", np.ones(2), np.zeros(2)), "link 'product' of members must be score, vote, probability"),
+        (("vote", np.ones(2), np.zeros(3)), r"offsets of members have shape \(3,\)"),
+        (("vote", np.ones((2, 1)), np.zeros(2)), r"slopes of members have shape \(2, 1\)"),
+        (("vote", np.ones(0), np.zeros(0)), r"slopes of members have shape \(0,\)"),
+        (("vote", np.array([1.0, np.nan]), np.zeros(2)), "slopes of members hold NaN"),
+        (("vote", np.ones(2), np.array([0, np.inf])), "offsets of members hold NaN or infinite"),
+        (("vote", np.array([1.0, -1.0]), np.zeros(2)), "slopes of members must be at least 0, one is -1"),
+    ],
+)
+def test_wrong_members_are_refused(members, message):
+    with pytest.raises(ValueError, match=message):
+        Members(*members)
+
+
+@pytest.mark.parametrize(("coefficients", "intercept"), [(np.ones(4), np.zeros(2)), (np.ones((4, 2)), 0.0)])
+def test_a_machine_has_a_column_for_each_member(coefficients, intercept):
+    with pytest.raises(ValueError, match="for 2 members on 4 rows"):
+        Machine(np.arange(4), coefficients, intercept, Members.plain("vote", 2))

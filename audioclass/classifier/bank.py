@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from audioclass.contracts import Kernel
 from audioclass.kernels.statistics import gram_between
-from audioclass.problems import Machine
+from audioclass.problems import Machine, Members
 
 ENTRIES_TOGETHER = 2**18  # of the Gram matrix: what stays in the processor's cache between two passes over it
+DOUBLES_TOGETHER = 2**21  # of rows or coefficients, where sums in double precision are of values in single
 
 
 @dataclass(frozen=True, eq=False)
 class KernelPart:
-    """Machines of one kernel: (n_rows, m) coefficients over rows of the bank, (m,) intercepts, and which machines."""
+    """Machines of one kernel: (n_rows, m) coefficients over rows of the bank, (m,) intercepts, and which machines.
+
+    Where there are `members` each column is one of them, and those of a machine stand side by side.
+    """
 
     kernel: Kernel
     rows: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
     machines: np.ndarray
+    members: Members | None = None
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        """The machines, each once."""
+        return self.machines if self.members is None else np.asarray(self.machines[self.starts])
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """The first column of each machine."""
+        return np.concatenate([[0], np.flatnonzero(self.machines[1:] != self.machines[:-1]) + 1])
+
+    def machine(self, place: int) -> Machine:
+        """One of the machines, its support as rows of the bank."""
+        columns = np.flatnonzero(self.machines == place)
+        coefficients, intercepts = (a[..., columns].astype(np.float64) for a in (self.coefficients, self.intercepts))
+        if self.members is None:
+            return Machine(self.rows, coefficients[:, 0], float(intercepts[0]))
+        return Machine(self.rows, coefficients, intercepts, self.members.take(columns).astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +63,11 @@ class Bank:
         used = np.unique(np.concatenate([machine.support for machine in machines] or [np.empty(0, int)])).astype(int)
         place = np.zeros(len(X), int)
         place[used] = np.arange(len(used))
+        sorts = [(kernel, each.members and each.members.link) for kernel, each in zip(kernels, machines, strict=True)]
         parts = []
-        for kernel in dict.fromkeys(kernels):
-            members = [i for i, other in enumerate(kernels) if other == kernel]
-            parts.append(_part(kernel, members, [machines[i] for i in members], place, len(used)))
+        for sort in dict.fromkeys(sorts):
+            which = [i for i, other in enumerate(sorts) if other == sort]
+            parts.append(_part(sort[0], which, [machines[i] for i in which], place, len(used)))
         return cls(np.ascontiguousarray(X[used]), tuple(parts), len(machines))
 
     def scores(self, X: np.ndarray) -> np.ndarray:
@@ -53,19 +77,22 @@ class Bank:
             raise ValueError(f"X has shape {X.shape}, must have {self.X.shape[1]} features")
         scores = np.zeros((len(X), self.n_machines), np.result_type(X, self.X))
         step = max(64, ENTRIES_TOGETHER // max(len(self.X), 1))
+        n_members = max((len(part.machines) for part in self.parts if part.members is not None), default=0)
+        if n_members:
+            step = max(1, min(step, ENTRIES_TOGETHER // n_members))
         for first in range(0, len(X), step):
             block = slice(first, first + step)
             for part, rows in zip(self.parts, self._rows, strict=True):
-                scores[block, part.machines] = _evaluate(part, X[block], rows)
+                scores[block, part.places] = _evaluate(part, X[block], rows)
         return scores
 
     def astype(self, dtype: np.dtype | type) -> Bank:
-        """The same bank in another precision; float32 is twice as fast and within 1e-4."""
-        parts = tuple(
-            KernelPart(p.kernel, p.rows, p.coefficients.astype(dtype), p.intercepts.astype(dtype), p.machines)
-            for p in self.parts
-        )
-        return Bank(self.X.astype(dtype), parts, self.n_machines)
+        """The same bank in another precision; float32 is twice as fast and within 1e-4, votes on the border aside."""
+        return Bank(self.X.astype(dtype), tuple(_in_precision(part, dtype) for part in self.parts), self.n_machines)
+
+    def machine(self, place: int) -> Machine:
+        """One of the machines, its support as rows of the bank."""
+        return next(part for part in self.parts if place in part.places).machine(place)
 
     @cached_property
     def _rows(self) -> list[np.ndarray]:
@@ -73,17 +100,47 @@ class Bank:
         return [self.X if len(part.rows) == len(self.X) else self.X[part.rows] for part in self.parts]
 
 
-def _part(kernel: Kernel, members: Sequence[int], machines: Sequence[Machine], place: np.ndarray, n: int) -> KernelPart:
-    coefficients = np.zeros((n, len(machines)))
-    for column, machine in enumerate(machines):
-        np.add.at(coefficients[:, column], place[machine.support], machine.coefficients)
+def _in_precision(part: KernelPart, dtype: np.dtype | type) -> KernelPart:
+    return replace(
+        part,
+        coefficients=part.coefficients.astype(dtype),
+        intercepts=part.intercepts.astype(dtype),
+        members=None if part.members is None else part.members.astype(dtype),
+    )
+
+
+def _part(kernel: Kernel, which: Sequence[int], machines: Sequence[Machine], place: np.ndarray, n: int) -> KernelPart:
+    members = [machine.members for machine in machines if machine.members is not None]
+    widths = [len(each.slopes) for each in members] or [1] * len(machines)
+    coefficients = np.zeros((n, sum(widths)))
+    for last, width, machine in zip(np.cumsum(widths), widths, machines, strict=True):
+        columns = coefficients[:, last - width : last]
+        np.add.at(columns, place[machine.support], machine.coefficients.reshape(-1, width))
     rows = np.flatnonzero(coefficients.any(axis=1))
-    intercepts = np.array([float(machine.intercept) for machine in machines])
-    return KernelPart(kernel, rows, coefficients[rows], intercepts, np.array(members))
+    intercepts = np.concatenate([np.ravel(machine.intercept).astype(np.float64) for machine in machines])
+    joined = Members.joined(members) if members else None
+    return KernelPart(kernel, rows, coefficients[rows], intercepts, np.repeat(which, widths), joined)
 
 
 def _evaluate(part: KernelPart, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    if part.members is None:
+        return _columns(part, X, rows)
+    columns = _exact_columns(part, X, rows) if part.members.link == "vote" else _columns(part, X, rows)
+    return part.members.combine(columns, part.starts)
+
+
+def _columns(part: KernelPart, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     if not len(rows):
         return np.broadcast_to(part.intercepts, (len(X), len(part.intercepts)))
     scores: np.ndarray = gram_between(part.kernel, X, rows) @ part.coefficients + part.intercepts
     return scores
+
+
+def _exact_columns(part: KernelPart, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """In double precision, some rows at a time: the sign of a score near 0 must not hang on who rounds it."""
+    X, columns = X.astype(np.float64), np.tile(part.intercepts.astype(np.float64), (len(X), 1))
+    step = max(1, DOUBLES_TOGETHER // max(rows.shape[1], len(part.intercepts), 1))
+    for first in range(0, len(rows), step):
+        some = slice(first, first + step)
+        columns += gram_between(part.kernel, X, rows[some].astype(np.float64)) @ part.coefficients[some]
+    return columns

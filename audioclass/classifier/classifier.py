@@ -119,7 +119,7 @@ class Classifier:
 
     @cached_property
     def in_single(self) -> Classifier:
-        """The same with its bank in single precision: half the size, twice as fast, scores within 1e-4."""
+        """The same with its bank in single precision: half the size, twice as fast, scores within 1e-4, not votes."""
         if not isinstance(self.machines, Bank):
             return self
         return replace(self, machines=self.machines.astype(np.float32))

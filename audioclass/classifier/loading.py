@@ -21,19 +21,26 @@ from audioclass.classifier.classifier import Classifier, Machines, StatedCompone
 from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.classifier.preprocessing import STATES, Preprocessing
-from audioclass.classifier.saving import FIRST_WITH_DIGESTS, FORMAT, RECORDINGS_MEMBERS, SCHEMA, check_size
+from audioclass.classifier.saving import (
+    FIRST_WITH_DIGESTS,
+    FORMAT,
+    LINK_MEMBERS,
+    PART_MEMBERS,
+    RECORDINGS_MEMBERS,
+    SCHEMA,
+    check_size,
+)
 from audioclass.classifier.summary import Summary
 from audioclass.classifier.tree import written_tree
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import recipe_of
-from audioclass.problems import Dichotomy, FeatureMachine, Plan
+from audioclass.problems import LINKS, Dichotomy, FeatureMachine, Link, Members, Plan
 from audioclass.run import Registry
 from audioclass.strategies.posterior_calibration import PosteriorCalibration
 from audioclass.taxonomy import Taxonomy
 
 # First names of the members that are read.
 GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines")
-PART_MEMBERS = ("rows", "coefficients", "intercepts", "machines")
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
 MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
 
@@ -115,8 +122,10 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
         _check_members("recordings", names, set(RECORDINGS_MEMBERS))
     _check_members("golden", names, {"features", "posteriors"})
     if "bank/rows" in names:
-        parts = range(len(_listed(manifest["kernels"], "kernels")))
-        _check_members("bank", names, {"rows", *(f"{i}/{name}" for i in parts for name in PART_MEMBERS)})
+        expected = {"rows"}
+        for number, link in enumerate(_links(manifest)):
+            expected |= {f"{number}/{name}" for name in PART_MEMBERS + (() if link is None else LINK_MEMBERS)}
+        _check_members("bank", names, expected)
     known = [name for name in names if name.split("/")[0] in GROUPS]
     arrays = archive.arrays(known)
     if archive.has_digests:
@@ -219,11 +228,25 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], reg
         numbers = sorted({int(name.split("/")[1]) for name in arrays if name.startswith("machines/")})
         return tuple(FeatureMachine(_under(arrays, f"machines/{number}/")) for number in numbers)
     parts = []
-    for number, kernel in enumerate(manifest["kernels"]):
-        parts.append(KernelPart(_component(registry, "kernel", kernel), **_under(arrays, f"bank/{number}/")))
-    bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.machines) for part in parts))
+    for number, (kernel, link) in enumerate(zip(manifest["kernels"], _links(manifest), strict=True)):
+        of_part = _under(arrays, f"bank/{number}/")
+        members = None if link is None else Members(link, **{name: of_part.pop(name) for name in LINK_MEMBERS})
+        parts.append(KernelPart(_component(registry, "kernel", kernel), **of_part, members=members))
+    bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.places) for part in parts))
     _check_bank(bank)
     return bank
+
+
+def _links(manifest: Mapping[str, Any]) -> list[Link | None]:
+    """How the members of the machines of each kernel are combined; None where these have none, as in most models."""
+    n_parts = len(_listed(manifest["kernels"], "kernels"))
+    links = _listed(manifest.get("links", [None] * n_parts), "links")
+    if len(links) != n_parts:
+        raise ModelError(f"{len(links)} links for {n_parts} kernels")
+    for link in links:
+        if link is not None and link not in LINKS:
+            raise ModelError(f"link {str(link)[:40]!r} of members must be {', '.join(LINKS)}")
+    return links
 
 
 def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory | None:
@@ -270,7 +293,7 @@ def _aliases(table: Any, n_groups: int) -> dict[str, int]:
 
 
 def _check_bank(bank: Bank) -> None:
-    """Every index within its array, every machine once."""
+    """Every index within its array, every machine once; the members of a machine side by side."""
     if bank.X.ndim != 2 or len(bank.X) > MOST_ROWS:
         raise ModelError(f"bank/rows has shape {bank.X.shape}, must have 2 axes and at most {MOST_ROWS} rows")
     for part in bank.parts:
@@ -280,10 +303,12 @@ def _check_bank(bank: Bank) -> None:
             raise ModelError(f"a part of the bank has coefficients of {part.coefficients.shape}, must have {shape}")
         if len(part.rows) and not 0 <= part.rows.min() <= part.rows.max() < len(bank.X):
             raise ModelError(f"a part of the bank names row {part.rows.max()} of {len(bank.X)}")
+        if part.members is not None and part.members.slopes.shape != shape[1:]:
+            raise ModelError(f"a part of the bank has {len(part.members.slopes)} slopes for {shape[1]} members")
     copied = sum(len(part.rows) for part in bank.parts if len(part.rows) < len(bank.X)) * bank.X[:1].nbytes
     if copied > MOST_COPIED:
         raise ModelError(f"the rows of its parts take {copied // 2**20} MB, at most {MOST_COPIED // 2**20} are read")
-    machines = np.concatenate([part.machines for part in bank.parts])
+    machines = np.concatenate([part.places for part in bank.parts])
     if sorted(machines.tolist()) != list(range(bank.n_machines)):
         raise ModelError("the parts of the bank do not hold every machine once")
 

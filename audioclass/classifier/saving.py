@@ -6,6 +6,8 @@ When `SCHEMA` is raised:
   without does not raise it: they ignore it, and this reader does without it where an older file has none.
 - Whatever older readers would misread raises it by one: a key or member that means something else than before, one
   that is gone, or one more member of `preparation/`, `bank/N/` or `memory/`, which are read as a whole.
+- One more member of these that only some models have does not raise it: readers that do not know it refuse those
+  models, and say that a later audioclass reads them. `bank/N/slopes` and `offsets`, of machines that vote, are such.
 - A reader refuses a schema above its own. Every schema that was ever shipped stays readable: `tests/golden` keeps a
   file of each, and nothing but a new schema adds one.
 """
@@ -34,6 +36,8 @@ SUFFIX = ".audioclass"
 MOST_LABELS = 4096
 MOST_DICHOTOMIES = 2**15
 RECORDINGS_MEMBERS = ("digests", "groups", "rows", "times")
+PART_MEMBERS = ("rows", "coefficients", "intercepts", "machines")
+LINK_MEMBERS = ("slopes", "offsets")  # where its columns are members of machines
 
 
 def save_model(model: Model, path: Path) -> None:
@@ -82,7 +86,7 @@ def _first_paths(model: Model) -> list[tuple[str, ...]]:
 
 
 def _optional(model: Model) -> dict[str, Any]:
-    """What only some models have, and readers that do not know it can do without."""
+    """What only some models have, and readers that do not know it can do without; they refuse members that it names."""
     optional: dict[str, Any] = {}
     if model.taxonomy.repeated:
         optional["taxonomy"] = [list(path) for path in model.taxonomy.leaf_paths]
@@ -93,6 +97,9 @@ def _optional(model: Model) -> dict[str, Any]:
         optional["group_aliases"] = dict(model.recordings.aliases)
     if model.classifier.posterior_calibration is not None:
         optional["posterior_calibration"] = model.classifier.posterior_calibration.to_plain()
+    links = [part.members and part.members.link for part in _parts(model.classifier)]
+    if any(links):
+        optional["links"] = links
     return optional
 
 
@@ -111,8 +118,9 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
         return arrays
     arrays["bank/rows"] = machines.X
     for number, part in enumerate(machines.parts):
-        for name in ("rows", "coefficients", "intercepts", "machines"):
-            arrays[f"bank/{number}/{name}"] = getattr(part, name)
+        arrays |= {f"bank/{number}/{name}": getattr(part, name) for name in PART_MEMBERS}
+        if part.members is not None:
+            arrays |= {f"bank/{number}/{name}": getattr(part.members, name) for name in LINK_MEMBERS}
     return arrays
 
 

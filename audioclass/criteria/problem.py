@@ -126,6 +126,8 @@ class SelectionProblem:
 
         With squared slacks their sum is ‖w‖² under K + Λ, without slacks under K.
         """
+        if self.machine.members is not None:
+            raise ValueError(f"the criterion needs the multipliers of one machine, the problem was given {self._name}")
         alpha = np.zeros(len(self.y))
         alpha[self.machine.support] = self.machine.coefficients * self.y[self.machine.support]
         return alpha
@@ -134,8 +136,7 @@ class SelectionProblem:
     def dual(self) -> Dual:
         """The dual of a machine of its loss, on all examples."""
         if self.loss is None:
-            name = "no trainer" if self.learner is None else self.learner.name
-            raise ValueError(f"the criterion needs a support vector machine, the problem was given {name}")
+            raise ValueError(f"the criterion needs a support vector machine, the problem was given {self._name}")
         return Dual.of(self.K, self.y, self.C, self.task_weights, self.loss)
 
     @property
@@ -179,6 +180,10 @@ class SelectionProblem:
     def held_out_examples(self) -> HeldOut:
         """Least-squares machines without each example."""
         return self._once("examples", lambda: HeldOut.of(self._inverse, np.arange(len(self.y))), self.task_weights)
+
+    @property
+    def _name(self) -> str:
+        return "no trainer" if self.learner is None else self.learner.name
 
     @property
     def _inverse(self) -> CentredInverse:

@@ -81,7 +81,7 @@ def multipliers(
     machine: Machine, y: np.ndarray, C: float, weights: np.ndarray, loss: Loss
 ) -> tuple[np.ndarray, np.ndarray]:
     """α of each support vector, and whether it is free: neither 0 nor at the bound C·weight that it may have."""
-    if np.ndim(machine.coefficients) != 1:
+    if np.ndim(machine.coefficients) != 1:  # of several dichotomies, or of members
         raise ValueError(f"coefficients have shape {machine.coefficients.shape}, must be those of one dichotomy")
     alpha = machine.coefficients * y[machine.support]
     has_bound = is_bounded(loss)

@@ -30,7 +30,7 @@ from audioclass.engine.tree_editing import (
 from audioclass.errors import ModelError, UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
-from audioclass.problems import Dichotomy, Machine, Plan
+from audioclass.problems import Dichotomy, Plan
 from audioclass.run import Run
 from audioclass.strategies.dendrogram import HybridDendrogram
 from audioclass.strategies.posterior_calibration import cross_fitted
@@ -259,7 +259,7 @@ class _Update:
 
     def _is_replaced(self, place: int) -> bool:
         """Whether a machine stands on remembered rows of which newer windows took the place."""
-        machine = _machine(self.bank, place)
+        machine = self.bank.machine(place)
         return bool(machine.coefficients[~self.joined.stays[machine.support]].any())
 
     def _choice(self, dichotomy: Dichotomy, place: int | None, run: Run) -> tuple[Kernel, float]:
@@ -280,9 +280,10 @@ class _Update:
         new = classifier.scores(examples.statistics.X[n_old:].astype(np.float32))[:, place]
         stays = self.joined.stays
         held_out = np.concatenate([self.memory.held_out[stays, place], new]).astype(np.float64)
-        machine = _machine(self.bank, place)
+        machine = self.bank.machine(place)
         is_there, position = stays[machine.support], np.cumsum(stays) - 1
-        machine = Machine(position[machine.support[is_there]], machine.coefficients[is_there], machine.intercept)
+        support = position[machine.support[is_there]]
+        machine = replace(machine, support=support, coefficients=machine.coefficients[is_there])
         return TrainedDichotomy(dichotomy, kernel, C, machine, classifier.calibrations[place], held_out)
 
     def _transitions(self) -> np.ndarray | None:
@@ -301,11 +302,3 @@ class _Update:
         if self.edited is not None:
             was["tree"] = "edited"
         return [*self.old.about.get("updates", []), was]
-
-
-def _machine(bank: Bank, place: int) -> Machine:
-    for part in bank.parts:
-        if place in part.machines:
-            column = int(np.flatnonzero(part.machines == place)[0])
-            return Machine(part.rows, part.coefficients[:, column].astype(np.float64), float(part.intercepts[column]))
-    raise ModelError(f"no machine {place} in the bank")

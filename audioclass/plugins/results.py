@@ -127,10 +127,10 @@ def _gradients(self: Any, S: Any, K: Any, result: Any) -> str:
 
 
 def _fit(self: Any, task: Any, result: Any) -> str:
-    return _instance("fit", result, "Machine", "FeatureMachine") or _machine(result, len(task.y))
+    return _instance("fit", result, "Machine", "FeatureMachine") or _machine(self, result, len(task.y))
 
 
-def _machine(machine: Any, n: int) -> str:
+def _machine(self: Any, machine: Any, n: int) -> str:
     """Whether a kernel machine stands on rows that there are, with a coefficient for each."""
     import numpy as np
 
@@ -141,6 +141,8 @@ def _machine(machine: Any, n: int) -> str:
         return f"fit gave {len(coefficients)} coefficients for a support of shape {support.shape}"
     if len(support) and not 0 <= support.min() <= support.max() < n:
         return f"fit gave a machine of row {support.max()} where there are {n} examples"
+    if machine.members is not None and hasattr(self, "combine"):
+        return "fit gave a machine of members, must give one with an output for each label"
     return _numbers("fit", coefficients) or _numbers("fit", machine.intercept)
 
 
@@ -157,7 +159,7 @@ def _held_out(method: str) -> Callable[..., str]:
         machine, scores = result
         if len(scores) != len(task.y):
             return f"{method} gave {len(scores)} held-out scores for {len(task.y)} examples"
-        return _machine(machine, len(task.y))
+        return _machine(self, machine, len(task.y))
 
     return look
 

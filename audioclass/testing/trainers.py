@@ -57,6 +57,8 @@ def returns_plain_arrays(trainer: Any) -> None:
         require(np.isin(machine.support, np.arange(len(y))).all(), "support holds rows that are not in the task")
         require(len(machine.support) == len(machine.coefficients), "as many coefficients as support rows are due")
         arrays = {name: getattr(machine, name) for name in ("support", "coefficients", "intercept")}
+        if machine.members is not None:
+            arrays |= {name: getattr(machine.members, name) for name in ("slopes", "offsets")}
     require_plain_arrays(arrays)
 
 

@@ -167,6 +167,8 @@ def _label_machines(
     """The outputs of a direct strategy's machine, one for each label."""
     if isinstance(machine, FeatureMachine):
         return (machine,)
+    if machine.members is not None:
+        raise ValueError("a direct strategy gave a machine of members, must give one with an output for each label")
     intercepts = np.broadcast_to(machine.intercept, n_labels)
     each = [Machine(machine.support, machine.coefficients[:, k], float(intercepts[k])) for k in range(n_labels)]
     return Bank.of(examples.statistics.X, each, [kernel] * n_labels)

@@ -55,6 +55,8 @@ class ClosedForm:
             raise TypeError(f"{first.trainer.name} does not know the scores of held-out groups")
         Y = np.stack([problem.y for problem in problems], axis=1)
         machine, scores = first.trainer.fit_and_hold_out(first.shared_task(examples), Y, first.groups)
+        if machine.members is not None:
+            raise ValueError(f"{first.trainer.name} gave members, a closed form needs an output for each dichotomy")
         support, intercepts = first.rows[machine.support], np.asarray(machine.intercept)
         return [
             (Machine(support, machine.coefficients[:, column], float(intercepts[column])), scores[:, column])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -74,12 +74,12 @@ class Problem(ABC):
             if not isinstance(self.learner, ScoresFeatures):
                 raise TypeError(f"{self.learner.name} gave a machine over features that it cannot score")
             return self.learner.scores(machine, examples.statistics.X[rows])
-        shape = (len(rows), *machine.coefficients.shape[1:])
-        scores = np.broadcast_to(np.asarray(machine.intercept, np.float64), shape).copy()
+        outputs = () if machine.members is not None else machine.coefficients.shape[1:]
+        scores = np.empty((len(rows), *outputs))
         for first in range(0, len(rows), ROWS_TOGETHER):
             block = slice(first, first + ROWS_TOGETHER)
             K = examples.statistics.gram(self.kernel, rows[block], machine.support)
-            scores[block] += K @ machine.coefficients
+            scores[block] = machine.scores_by_support(K)
         return scores
 
     @cached_property
@@ -232,4 +232,4 @@ def over_examples(machine: AnyMachine, rows: np.ndarray) -> AnyMachine:
     """The machine with its support as indices of all examples instead of the task's rows."""
     if isinstance(machine, FeatureMachine):
         return machine
-    return Machine(rows[machine.support], machine.coefficients, machine.intercept)
+    return replace(machine, support=rows[machine.support])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audioclass.problems import FeatureMachine, Machine
+from audioclass.problems import LINKS, FeatureMachine, Machine, Members
 from audioclass.training.problem import AnyMachine
 
 COUNT = "count"
@@ -42,7 +42,14 @@ def _result(parts: dict[str, np.ndarray]) -> FitResult:
         return FitResult(FeatureMachine(features), scores)
     if "support" not in parts:
         return FitResult(None, scores)
-    return FitResult(Machine(parts["support"], parts["coefficients"], parts["intercept"][()]), scores)
+    machine = Machine(parts["support"], parts["coefficients"], parts["intercept"][()], _members(parts))
+    return FitResult(machine, scores)
+
+
+def _members(parts: Mapping[str, np.ndarray]) -> Members | None:
+    if "link" not in parts:
+        return None
+    return Members(LINKS[int(parts["link"])], parts["slopes"], parts["offsets"])
 
 
 def _machine_arrays(machine: AnyMachine | None) -> dict[str, np.ndarray]:
@@ -50,10 +57,18 @@ def _machine_arrays(machine: AnyMachine | None) -> dict[str, np.ndarray]:
         return {}
     if isinstance(machine, FeatureMachine):
         return {f"features/{name}": array for name, array in machine.arrays.items()}
-    return {
+    arrays = {
         "support": machine.support,
         "coefficients": machine.coefficients,
         "intercept": np.asarray(machine.intercept),
+    }
+    members = machine.members
+    if members is None:
+        return arrays
+    return arrays | {
+        "link": np.array(LINKS.index(members.link)),
+        "slopes": members.slopes,
+        "offsets": members.offsets,
     }
 
 

@@ -7,7 +7,7 @@ from audioclass.classifier.bank import Bank
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.linear import Linear
 from audioclass.kernels.statistics import gram
-from audioclass.problems import Machine
+from audioclass.problems import Machine, Members
 
 RNG = np.random.default_rng(0)
 X, NEW = RNG.normal(size=(40, 6)), RNG.normal(size=(25, 6))
@@ -65,3 +65,60 @@ def test_a_row_that_supports_twice_counts_twice():
 def test_rows_of_other_features_are_refused():
     with pytest.raises(ValueError, match="must have 6 features"):
         Bank.of(X, MACHINES, KERNELS).scores(NEW[:, :4])
+
+
+def of_members(seed, link, n_members):
+    rng = np.random.default_rng(seed)
+    members = Members(link, rng.uniform(0, 2, n_members), rng.normal(size=n_members))
+    support = rng.choice(40, 9, replace=False)
+    return Machine(support, rng.normal(size=(9, n_members)), rng.normal(size=n_members), members)
+
+
+MIXED = [
+    machine(0),
+    of_members(1, "vote", 3),
+    of_members(2, "probability", 4),
+    of_members(3, "vote", 1),
+    of_members(4, "score", 2),
+    of_members(5, "vote", 5),
+]
+MIXED_KERNELS = [Gaussian(1.0), Gaussian(1.0), Gaussian(1.0), Linear(), Linear(), Gaussian(1.0)]
+
+
+def test_machines_of_members_stand_beside_others():
+    bank = Bank.of(X, MIXED, MIXED_KERNELS)
+    expected = np.stack([m.scores(gram(k, NEW, X)) for m, k in zip(MIXED, MIXED_KERNELS, strict=True)], axis=1)
+    assert len(bank.parts) == 5  # those of equal kernels and links are evaluated together
+    np.testing.assert_allclose(bank.scores(NEW), expected, rtol=1e-9, atol=1e-9)
+    assert set(np.unique(bank.scores(NEW)[:, 1] * 3).round(9)) <= {-3, -1, 1, 3}
+
+
+def test_votes_in_single_precision_are_taken_in_double():
+    bank = Bank.of(X, MIXED, MIXED_KERNELS).astype(np.float32)
+    scores = bank.scores(NEW.astype(np.float32))
+    assert scores.dtype == np.float32
+    exact = bank.astype(np.float64).scores(NEW.astype(np.float32).astype(np.float64))
+    votes = [1, 3, 5]
+    np.testing.assert_array_equal(scores[:, votes], exact[:, votes].astype(np.float32))
+    np.testing.assert_allclose(scores, exact, atol=1e-4)
+
+
+def test_a_machine_comes_out_of_the_bank_as_it_went_in():
+    bank = Bank.of(X, MIXED, MIXED_KERNELS)
+    for place, (one, kernel) in enumerate(zip(MIXED, MIXED_KERNELS, strict=True)):
+        back = bank.machine(place)
+        assert type(back.members) is type(one.members)
+        expected = one.scores(gram(kernel, NEW, X))
+        np.testing.assert_allclose(back.scores(gram(kernel, NEW, bank.X)), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_many_members_are_evaluated_some_rows_at_a_time(monkeypatch):
+    expected = Bank.of(X, MIXED, MIXED_KERNELS).scores(NEW)
+    monkeypatch.setattr("audioclass.classifier.bank.ENTRIES_TOGETHER", 20)
+    monkeypatch.setattr("audioclass.classifier.bank.DOUBLES_TOGETHER", 50)
+    np.testing.assert_allclose(Bank.of(X, MIXED, MIXED_KERNELS).scores(NEW), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_members_without_support_say_what_their_intercepts_say():
+    nothing = Machine(np.arange(0), np.zeros((0, 3)), np.array([0.5, 2.0, -1.0]), Members.plain("vote", 3))
+    np.testing.assert_allclose(Bank.of(X, [nothing], [Linear()]).scores(NEW), np.full((25, 1), 1 / 3))

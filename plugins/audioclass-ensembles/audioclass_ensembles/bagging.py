@@ -1,16 +1,18 @@
-"""Bagging: machines of any trainer, each fitted to another bag of examples, their scores averaged (14.1).
+"""Bagging: machines of any trainer, each fitted to another bag of examples, combined (14.1).
 
-A mean of kernel machines is a kernel machine: its coefficients are the means of theirs. Members over features may also
-vote, or give the mean of their probabilities, each a logistic map (Platt) of scores of what its bag missed; both are
-turned into scores from −1 to 1. An example that stands in a bag k times counts k times its weight.
+What is averaged is their scores, their votes or their probabilities, each a logistic map (Platt) of scores of what the
+bag missed; votes and probabilities are turned into scores from −1 to 1. A mean of the scores of kernel machines is a
+kernel machine: its coefficients are the means of theirs. Kernel machines that vote, or give probabilities, are one
+machine of several columns over the same rows. An example that stands in a bag k times counts k times its weight.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from audioclass.calibrators.platt import Platt
 from audioclass.contracts import ScoresFeatures, Trainer, Wants
 from audioclass.errors import UsageError
 from audioclass.parameters import parse_assignments
-from audioclass.problems import Entries, FeatureMachine, Machine, Task
+from audioclass.problems import Entries, FeatureMachine, Link, Machine, Members, Task
 from audioclass_ensembles.bags import draw_bags
 
 AnyMachine = Machine | FeatureMachine
@@ -39,16 +41,13 @@ class Bagging:
     combination: str = parameter(
         "score",
         choices=("score", "vote", "probability"),
-        help="what is averaged; votes and probabilities are for members over features",
+        help="what is averaged: the members' scores, votes or probabilities",
     )
 
     def __post_init__(self) -> None:
-        wants = self.wants  # a name or a setting that is wrong is refused now, not at the first task
-        if self.combination != "score" and wants != "features":
-            raise UsageError(
-                f"bagging: combination={self.combination}: members of {self.base} are kernel machines, of which only"
-                " the mean score is one; it must be score"
-            )
+        member = self.member  # a name or a setting that is wrong is refused now, not at the first task
+        if isinstance(member, Bagging) and member.combination != "score" and member.wants != "features":
+            raise self._refusal()
 
     @cached_property
     def member(self) -> Trainer:
@@ -64,25 +63,25 @@ class Bagging:
         return self.member.wants
 
     def fit(self, task: Task) -> AnyMachine:
-        """The mean of machines on bags of single examples."""
+        """The combination of machines on bags of single examples."""
         return self._mean(task, self._fit_members(task, self._bags(task, np.arange(len(task.y)))))
 
     def fit_out_of_bag(self, task: Task, groups: np.ndarray) -> tuple[AnyMachine, np.ndarray]:
-        """The mean of machines on bags of groups, and of each example the mean score of those that missed its group."""
+        """The combination of machines on bags of groups, and of each example that of those that missed its group."""
         bags = self._bags(task, groups)
         machines = self._fit_members(task, bags)
         total, counts = np.zeros(len(task.y)), np.zeros(len(task.y))
         for machine, bag in zip(machines, bags, strict=True):
             missed = np.flatnonzero((bag == 0) & (task.weights > 0))
-            total[missed] += self._answers(machine, self._member_scores(machine, task, missed))
+            total[missed] += self._answers(machine, task, missed)
             counts[missed] += 1
         scores = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
         return self._mean(task, machines), scores
 
     def scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
-        """The mean of the members' scores, where members want features."""
+        """The mean of what the members say, where these want features."""
         members = [FeatureMachine(arrays) for arrays in _split(machine.arrays)]
-        return np.asarray(np.mean([self._answers(each, self._feature_scores(each, X)) for each in members], axis=0))
+        return np.asarray(np.mean([self._feature_answers(each, X) for each in members], axis=0))
 
     def _bags(self, task: Task, groups: np.ndarray) -> np.ndarray:
         """How often each example stands in each bag, (n_members, n)."""
@@ -94,7 +93,7 @@ class Bagging:
         return bags
 
     def _fit_members(self, task: Task, bags: np.ndarray) -> list[AnyMachine]:
-        """A machine for each bag, its support as rows of the whole task."""
+        """A machine for each bag, its support as rows of the whole task; its score is what it says."""
         seeds = task.rng.integers(2**63, size=len(bags))
         return [self._fit_member(task, bag, int(seed)) for bag, seed in zip(bags, seeds, strict=True)]
 
@@ -103,31 +102,58 @@ class Bagging:
         machine = self.member.fit(_restricted(task, rows, task.weights[rows] * bag[rows], np.random.default_rng(seed)))
         if isinstance(machine, FeatureMachine):
             return self._with_logistic(machine, task, bag) if self.combination == "probability" else machine
-        return replace(machine, support=rows[machine.support])
+        if machine.members is not None:
+            raise self._refusal()
+        return self._linked(replace(machine, support=rows[machine.support]), task, bag)
+
+    def _linked(self, machine: Machine, task: Task, bag: np.ndarray) -> Machine:
+        """The machine whose score is its vote, or twice its probability less 1; as it is where scores are averaged."""
+        if self.combination == "score":
+            return machine
+        members = Members.plain(cast("Link", self.combination), 1)
+        if self.combination == "probability":
+            slope, offset = 0.0 - self._logistic(machine, task, bag)  # Platt's are of the exponent
+            members = replace(members, slopes=np.array([slope]), offsets=np.array([offset]))
+        return Machine(machine.support, machine.coefficients[:, None], np.array([float(machine.intercept)]), members)
 
     def _with_logistic(self, machine: FeatureMachine, task: Task, bag: np.ndarray) -> FeatureMachine:
-        """With slope and offset of its probabilities, from what its bag missed; from all where that has one side."""
+        return FeatureMachine({**machine.arrays, LOGISTIC: self._logistic(machine, task, bag)})
+
+    def _logistic(self, machine: AnyMachine, task: Task, bag: np.ndarray) -> np.ndarray:
+        """Slope and offset of Platt's map from what its bag missed; from all where that has one side.
+
+        A member that knows nothing of what it missed gives all the same probability: that is no news to the user.
+        """
         rows = np.flatnonzero((bag == 0) & (task.weights > 0))
         if len(np.unique(task.y[rows])) < 2:
             rows = np.flatnonzero(task.weights > 0)
-        fitted = Platt().fit(self._member_scores(machine, task, rows), task.y[rows], task.weights[rows])
-        return FeatureMachine({**machine.arrays, LOGISTIC: np.array([fitted["slope"], fitted["offset"]])})
+        scores = self._member_scores(machine, task, rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = Platt().fit(scores, task.y[rows], task.weights[rows])
+        return np.array([fitted["slope"], fitted["offset"]])
 
-    def _answers(self, machine: AnyMachine, scores: np.ndarray) -> np.ndarray:
-        """What a member says, from its scores: these, its vote in ±1, or twice its probability less 1."""
+    def _answers(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
+        """What a member says of rows of a task: their scores, its votes in ±1, or twice its probabilities less 1."""
+        if isinstance(machine, FeatureMachine):
+            return self._feature_answers(machine, _features(task)[rows])
+        return self._member_scores(machine, task, rows)
+
+    def _feature_answers(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
+        scores = self._feature_scores(machine, X)
         if self.combination == "score":
             return scores
         if self.combination == "vote":
             return np.asarray(np.sign(scores))
-        slope, offset = machine.arrays[LOGISTIC] if isinstance(machine, FeatureMachine) else (1.0, 0.0)
+        slope, offset = machine.arrays[LOGISTIC]
         return np.asarray(2 * Platt().probabilities(scores, {"slope": float(slope), "offset": float(offset)}) - 1)
 
     def _member_scores(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
         if isinstance(machine, FeatureMachine):
             return self._feature_scores(machine, _features(task)[rows])
         blocks = [rows[first : first + ROWS_TOGETHER] for first in range(0, len(rows), ROWS_TOGETHER)]
-        parts = [_entries(task, block, machine.support) @ machine.coefficients for block in blocks]
-        return np.concatenate([*parts, np.empty(0)]) + float(machine.intercept)
+        parts = [machine.scores_by_support(_entries(task, block, machine.support)) for block in blocks]
+        return np.concatenate([*parts, np.empty(0)])
 
     def _feature_scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         if not isinstance(self.member, ScoresFeatures):
@@ -139,12 +165,31 @@ class Bagging:
         if self.wants == "features":
             return FeatureMachine(_joined([each.arrays for each in machines if isinstance(each, FeatureMachine)]))
         expansions = [each for each in machines if isinstance(each, Machine)]
+        if self.combination != "score":
+            return _side_by_side(len(task.y), expansions)
         coefficients = np.zeros(len(task.y))
         for each in expansions:
             coefficients[each.support] += each.coefficients
         support = np.flatnonzero(coefficients)
         intercept = float(np.mean([float(each.intercept) for each in expansions]))
         return Machine(support, coefficients[support] / len(expansions), intercept)
+
+    def _refusal(self) -> UsageError:
+        return UsageError(
+            f"bagging: base={self.base}: its machines have members that vote or give probabilities, which cannot be"
+            " combined again; their combination must be score"
+        )
+
+
+def _side_by_side(n: int, machines: Sequence[Machine]) -> Machine:
+    """The machine of all members, a column for each; they are combined as each of them says."""
+    coefficients = np.zeros((n, len(machines)))
+    for column, each in enumerate(machines):
+        coefficients[each.support, column] = each.coefficients[:, 0]
+    support = np.flatnonzero(coefficients.any(axis=1))
+    intercepts = np.concatenate([np.ravel(each.intercept) for each in machines])
+    members = Members.joined([each.members for each in machines if each.members is not None])
+    return Machine(support, coefficients[support], intercepts, members)
 
 
 def _restricted(task: Task, rows: np.ndarray, weights: np.ndarray, rng: np.random.Generator) -> Task:

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from audioclass_ensembles import bagging
 from audioclass_ensembles.bagging import Bagging
+from scipy.optimize import root
+from sklearn.svm import SVC
 
 from audioclass import AudioclassError, plugin_manager
 from audioclass.kernels.gaussian import Gaussian
@@ -112,17 +114,97 @@ def test_identical_members_vote_as_one(monkeypatch, combination):
     np.testing.assert_array_equal(np.sign(together), np.sign(alone))
 
 
-@pytest.mark.parametrize("combination", ["vote", "probability"])
-def test_a_vote_of_kernel_machines_is_refused(combination):
-    message = f"combination={combination}: members of svm are kernel machines, of which only the mean score is one"
-    with pytest.raises(AudioclassError, match=message):
-        Bagging(combination=combination)
+def judged(task, bag):
+    """LIBSVM's machine of a bag."""
+    rows = np.flatnonzero(bag)
+    svc = SVC(kernel="precomputed", C=task.C, tol=1e-10)
+    return rows, svc.fit(task.K[np.ix_(rows, rows)], task.y[rows], sample_weight=bag[rows])
 
 
-@pytest.mark.parametrize("base", ["svm", "nystroem"])
-def test_held_out_scores_are_means_over_members_that_missed_the_group(base):
+def platts_map(scores, y):
+    """Slope and offset of P = 1/(1+exp(−(a f + b))) at the least log-loss against Platt's targets: no slope there."""
+    n, m = np.sum(y > 0), np.sum(y < 0)
+    targets = np.where(y > 0, (n + 1) / (n + 2), 1 / (m + 2))
+
+    def gradient(at):
+        residuals = 1 / (1 + np.exp(-at[0] * scores - at[1])) - targets
+        return [residuals @ scores, residuals.sum()]
+
+    return root(gradient, [1.0, 0.0], tol=1e-12).x
+
+
+@pytest.mark.parametrize("combination", ["score", "vote", "probability"])
+def test_kernel_machines_are_combined_as_libsvm_and_the_definition_say(combination):
     X, y = problem()
-    trainer, groups = Bagging(base=base, n_members=6), np.arange(len(y)) // 2
+    trainer = Bagging(settings=("tolerance=1e-9",), n_members=7, combination=combination)
+    machine, held_out = trainer.fit_out_of_bag(binary_task("gram", X, y), np.arange(len(y)) // 2)
+    task, new = binary_task("gram", X, y), blobs(spread=1.0, seed=1)[0]
+    bags, K = trainer._bags(task, np.arange(len(y)) // 2), gram(Gaussian(), new, X)
+    answers, missed = [], []
+    for bag in bags:
+        rows, svc = judged(task, bag)
+        scores = svc.decision_function(np.concatenate([K, task.K])[:, rows])
+        if combination == "vote":
+            assert np.abs(scores).min() > 1e-6  # no vote of these hangs on rounding
+            scores = np.sign(scores)
+        elif combination == "probability":
+            slope, offset = platts_map(scores[len(K) :][bag == 0], y[bag == 0])
+            scores = 2 / (1 + np.exp(-(slope * scores + offset))) - 1
+        answers.append(scores)
+        missed.append(np.where(bag == 0, scores[len(K) :], np.nan))
+    np.testing.assert_allclose(machine.scores(K), np.mean(answers, axis=0)[: len(K)], atol=1e-5)
+    known = ~np.isnan(missed).all(axis=0)
+    np.testing.assert_allclose(held_out[known], np.nanmean(np.array(missed)[:, known], axis=0), atol=1e-5)
+    assert np.isnan(held_out[~known]).all()
+
+
+@pytest.mark.parametrize("combination", ["vote", "probability"])
+def test_identical_kernel_machines_decide_as_one(monkeypatch, combination):
+    X, y = problem()
+    monkeypatch.setattr(bagging, "draw_bags", everything)
+    together = Bagging(n_members=3, combination=combination).fit(binary_task("gram", X, y))
+    alone = plugin_manager().make("trainer", "svm").fit(binary_task("gram", X, y))
+    K = gram(Gaussian(), blobs(seed=1)[0], X)
+    assert together.coefficients.shape == (len(together.support), 3)
+    np.testing.assert_array_equal(np.sign(together.scores(K)), np.sign(alone.scores(K)))
+
+
+def test_the_mean_of_scores_has_no_members():
+    X, y = problem()
+    machine = Bagging(n_members=3).fit(binary_task("gram", X, y))
+    assert machine.members is None
+    assert machine.coefficients.ndim == 1
+
+
+def test_a_member_that_knows_nothing_says_so_quietly():
+    """Its scores fall from the negative side to the positive: the best map that does not fall is constant."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(12, 2)), rng.permutation(np.repeat([-1, 1], 6))
+    machine = Bagging(n_members=8, combination="probability").fit(binary_task("gram", X, y))
+    assert (machine.members.slopes == 0).any()
+    assert np.isfinite(machine.scores(gram(Gaussian(), X))).all()
+
+
+@pytest.mark.parametrize("inner", ["vote", "probability"])
+def test_members_of_members_are_refused(monkeypatch, inner):
+    class Manager:
+        def load(self, kind, name):
+            return Bagging if name == "bagging" else plugin_manager().load(kind, name)
+
+        def make(self, kind, name, settings):
+            return self.load(kind, name)(**settings)
+
+    monkeypatch.setattr(bagging, "plugin_manager", Manager)
+    with pytest.raises(AudioclassError, match="base=bagging: its machines have members that vote or give"):
+        Bagging(base="bagging", settings=(f"combination={inner}",))
+    assert Bagging(base="bagging", combination=inner).member.combination == "score"
+
+
+@pytest.mark.parametrize("combination", ["score", "vote", "probability"])
+@pytest.mark.parametrize("base", ["svm", "nystroem"])
+def test_held_out_scores_are_means_over_members_that_missed_the_group(base, combination):
+    X, y = problem()
+    trainer, groups = Bagging(base=base, n_members=6, combination=combination), np.arange(len(y)) // 2
     _, scores = trainer.fit_out_of_bag(binary_task(trainer.wants, X, y), groups)
     task = binary_task(trainer.wants, X, y)
     bags = trainer._bags(task, groups)

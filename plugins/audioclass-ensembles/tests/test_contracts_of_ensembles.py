@@ -13,7 +13,11 @@ from audioclass.testing.blobs import binary_task, blobs, label_task
 TRAINERS = [
     adaboost.AdaBoost(n_rounds=20),
     bagging.Bagging(n_members=8),
+    bagging.Bagging(n_members=8, combination="vote"),
+    bagging.Bagging(n_members=8, combination="probability"),
+    bagging.Bagging(base="least_squares", n_members=20, combination="vote"),
     bagging.Bagging(base="nystroem", settings=("landmarks=20",), n_members=8),
+    bagging.Bagging(base="nystroem", settings=("landmarks=20",), n_members=8, combination="probability"),
     forests.ExtraTrees(n_trees=20),
     forests.RandomForest(n_trees=20),
     gradient_boosting.GradientBoosting(n_stages=20),
