@@ -4,12 +4,15 @@ What is averaged is their scores, their votes or their probabilities, each a log
 bag missed; votes and probabilities are turned into scores from −1 to 1. A mean of the scores of kernel machines is a
 kernel machine: its coefficients are the means of theirs. Kernel machines that vote, or give probabilities, are one
 machine of several columns over the same rows. An example that stands in a bag k times counts k times its weight.
+
+A map that was fitted to what the bag missed has seen its labels. What a member says of it, held out, goes through maps
+without a fifth of its groups each: on ESC-10 the log-loss was 0.13 with the one map, 0.28 on recordings not trained on.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, cast
@@ -26,6 +29,7 @@ from audioclass_ensembles.bags import draw_bags
 
 AnyMachine = Machine | FeatureMachine
 ROWS_TOGETHER = 4096
+N_FOLDS = 5  # of what a bag missed
 LOGISTIC = "bagging_logistic"  # slope and offset of a member, among its arrays
 
 
@@ -72,9 +76,9 @@ class Bagging:
         machines = self._fit_members(task, bags)
         total, counts = np.zeros(len(task.y)), np.zeros(len(task.y))
         for machine, bag in zip(machines, bags, strict=True):
-            missed = np.flatnonzero((bag == 0) & (task.weights > 0))
-            total[missed] += self._answers(machine, task, missed)
-            counts[missed] += 1
+            for rows, unaware in self._unaware(machine, task, bag, groups):
+                total[rows] += self._answers(unaware, task, rows)
+                counts[rows] += 1
         scores = np.divide(total, counts, out=np.full(len(total), np.nan), where=counts > 0)
         return self._mean(task, machines), scores
 
@@ -106,38 +110,61 @@ class Bagging:
             raise self._refusal()
         return self._linked(replace(machine, support=rows[machine.support]), task, bag)
 
-    def _linked(self, machine: Machine, task: Task, bag: np.ndarray) -> Machine:
+    def _linked(self, machine: Machine, task: Task, bag: np.ndarray) -> AnyMachine:
         """The machine whose score is its vote, or twice its probability less 1; as it is where scores are averaged."""
         if self.combination == "score":
             return machine
         members = Members.plain(cast("Link", self.combination), 1)
-        if self.combination == "probability":
-            slope, offset = 0.0 - self._logistic(machine, task, bag)  # Platt's are of the exponent
-            members = replace(members, slopes=np.array([slope]), offsets=np.array([offset]))
-        return Machine(machine.support, machine.coefficients[:, None], np.array([float(machine.intercept)]), members)
+        each = Machine(machine.support, machine.coefficients[:, None], np.array([float(machine.intercept)]), members)
+        return self._with_logistic(each, task, bag) if self.combination == "probability" else each
 
-    def _with_logistic(self, machine: FeatureMachine, task: Task, bag: np.ndarray) -> FeatureMachine:
-        return FeatureMachine({**machine.arrays, LOGISTIC: self._logistic(machine, task, bag)})
+    def _with_logistic(self, machine: AnyMachine, task: Task, bag: np.ndarray) -> AnyMachine:
+        [logistic] = self._logistics(machine, task, bag, [np.zeros(len(bag), bool)])
+        return _mapped(machine, logistic)
 
-    def _logistic(self, machine: AnyMachine, task: Task, bag: np.ndarray) -> np.ndarray:
-        """Slope and offset of Platt's map from what its bag missed; from all where that has one side.
+    def _unaware(
+        self, machine: AnyMachine, task: Task, bag: np.ndarray, groups: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, AnyMachine]]:
+        """What the bag missed, in parts, each with the member that has seen none of its labels, nor has its map."""
+        is_missed = (bag == 0) & (task.weights > 0)
+        if self.combination != "probability":
+            yield np.flatnonzero(is_missed), machine
+            return
+        fold_of = np.full(len(bag), -1)
+        fold_of[is_missed] = np.unique(groups[is_missed], return_inverse=True)[1] % N_FOLDS
+        folds = [fold_of == fold for fold in range(fold_of.max(initial=-1) + 1)]
+        for fold, logistic in zip(folds, self._logistics(machine, task, bag, folds), strict=True):
+            yield np.flatnonzero(fold), _mapped(machine, logistic)
 
-        A member that knows nothing of what it missed gives all the same probability: that is no news to the user.
+    def _logistics(
+        self, machine: AnyMachine, task: Task, bag: np.ndarray, held: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Slope and offset of Platt's map from what its bag missed, without each of some masks of examples.
+
+        From all others where that has one side. A member that knows nothing of what it missed gives all the same
+        probability: that is no news to the user.
         """
-        rows = np.flatnonzero((bag == 0) & (task.weights > 0))
-        if len(np.unique(task.y[rows])) < 2:
-            rows = np.flatnonzero(task.weights > 0)
-        scores = self._member_scores(machine, task, rows)
+        if not held:
+            return []
+        counted = np.flatnonzero(task.weights > 0)
+        scores, y, columns = self._member_scores(machine, task, counted), task.y[counted], []
+        for mask in held:
+            is_taken = (bag[counted] == 0) & ~mask[counted]
+            if len(np.unique(y[is_taken])) < 2:
+                is_taken = ~mask[counted]
+            columns.append(np.where(is_taken, y, 0))
+        Y = np.stack(columns, axis=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fitted = Platt().fit(scores, task.y[rows], task.weights[rows])
-        return np.array([fitted["slope"], fitted["offset"]])
+            fitted = Platt().fit_many(np.broadcast_to(scores[:, None], Y.shape), Y, task.weights[counted])
+        return [np.array([each["slope"], each["offset"]]) for each in fitted]
 
     def _answers(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
         """What a member says of rows of a task: their scores, its votes in ±1, or twice its probabilities less 1."""
         if isinstance(machine, FeatureMachine):
             return self._feature_answers(machine, _features(task)[rows])
-        return self._member_scores(machine, task, rows)
+        scores = self._member_scores(machine, task, rows)
+        return scores if machine.members is None else machine.members.combine(scores[:, None], np.zeros(1, int))[:, 0]
 
     def _feature_answers(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         scores = self._feature_scores(machine, X)
@@ -149,11 +176,12 @@ class Bagging:
         return np.asarray(2 * Platt().probabilities(scores, {"slope": float(slope), "offset": float(offset)}) - 1)
 
     def _member_scores(self, machine: AnyMachine, task: Task, rows: np.ndarray) -> np.ndarray:
+        """Before any link."""
         if isinstance(machine, FeatureMachine):
             return self._feature_scores(machine, _features(task)[rows])
         blocks = [rows[first : first + ROWS_TOGETHER] for first in range(0, len(rows), ROWS_TOGETHER)]
-        parts = [machine.scores_by_support(_entries(task, block, machine.support)) for block in blocks]
-        return np.concatenate([*parts, np.empty(0)])
+        parts = [_entries(task, block, machine.support) @ machine.coefficients.ravel() for block in blocks]
+        return np.concatenate([*parts, np.empty(0)]) + float(np.ravel(machine.intercept)[0])
 
     def _feature_scores(self, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         if not isinstance(self.member, ScoresFeatures):
@@ -179,6 +207,14 @@ class Bagging:
             f"bagging: base={self.base}: its machines have members that vote or give probabilities, which cannot be"
             " combined again; their combination must be score"
         )
+
+
+def _mapped(machine: AnyMachine, logistic: np.ndarray) -> AnyMachine:
+    """The member with slope and offset of Platt's map of its scores."""
+    if isinstance(machine, FeatureMachine):
+        return FeatureMachine({**machine.arrays, LOGISTIC: logistic})
+    slope, offset = 0.0 - logistic  # Platt's are of the exponent
+    return replace(machine, members=Members("probability", np.array([slope]), np.array([offset])))
 
 
 def _side_by_side(n: int, machines: Sequence[Machine]) -> Machine:
