@@ -15,17 +15,25 @@ from audioclass import component, hookimpl, parameter
 from audioclass.classifier.loading import read_summary
 from audioclass.classifier.saving import manifest_of, save_model
 from audioclass.criteria.problem import SelectionProblem
+from audioclass.criteria.spans import multipliers
 from audioclass.engine.models import load_model
 from audioclass.engine.training import train
 from audioclass.engine.updating import update
 from audioclass.errors import ModelError
+from audioclass.kernels.linear import Linear
 from audioclass.kernels.statistics import gram
 from audioclass.plugins.manager import plugin_manager
-from audioclass.problems import Machine, Members
+from audioclass.plugins.results import flaw_of_result
+from audioclass.problems import Dichotomy, Machine, Members
 from audioclass.run import Run, SerialExecutor, silent
 from audioclass.testing import check_trainer
+from audioclass.testing.blobs import binary_task
 from audioclass.trainers.svm import SVM
+from audioclass.training.assemble import _label_machines
 from audioclass.training.config import TrainingConfig
+from audioclass.training.examples import Examples
+from audioclass.training.held_out import ClosedForm
+from audioclass.training.problem import DichotomyProblem
 
 
 @component
@@ -136,6 +144,44 @@ def test_criteria_of_multipliers_refuse_members():
     assert problem.scores.shape == (6,)
     with pytest.raises(ValueError, match="needs the multipliers of one machine, the problem was given thirds"):
         problem.alpha  # noqa: B018
+
+
+MACHINE = Machine(np.arange(2), np.ones((2, 2)), np.zeros(2), Members.plain("vote", 2))
+
+
+@component
+class InClosedForm(Thirds):
+    """Says that it knows the scores of held-out groups, and gives members."""
+
+    name: ClassVar[str] = "in_closed_form"
+
+    def fit_and_hold_out(self, task, Y, groups):
+        return MACHINE, np.zeros(Y.shape)
+
+
+def test_a_closed_form_refuses_members():
+    examples = Examples.of(np.eye(4), np.array([0, 1, 0, 1]))
+    given = {"kernel": Linear(), "C": 1.0, "trainer": InClosedForm()}
+    problem = DichotomyProblem.of(Dichotomy((0,), (1,)), examples, **given)
+    with pytest.raises(ValueError, match="in_closed_form gave members, a closed form needs an output for each"):
+        ClosedForm().fit(problem, examples)
+
+
+def test_all_labels_at_once_refuse_members():
+    class Direct:
+        combine = None
+
+    task = binary_task("gram", np.eye(2), np.array([1, -1]))
+    message = "fit gave a machine of members, must give one with an output for each label"
+    assert flaw_of_result("direct_strategy", "fit", (Direct(), task), MACHINE) == message
+    assert flaw_of_result("trainer", "fit", (Thirds(), task), MACHINE) == ""
+    with pytest.raises(ValueError, match="a direct strategy gave a machine of members"):
+        _label_machines(MACHINE, Examples.of(np.eye(2), np.array([0, 1])), Linear(), 2)
+
+
+def test_the_span_refuses_members():
+    with pytest.raises(ValueError, match=r"coefficients have shape \(2, 2\), must be those of one dichotomy"):
+        multipliers(MACHINE, np.array([1, -1]), 1.0, np.ones(2), "hinge")
 
 
 # --- files that somebody changed
