@@ -225,10 +225,14 @@ class Clip:
 
 @dataclass(frozen=True)
 class Ignored:
-    """A file that a corpus reader left out, and why."""
+    """A file that a corpus reader left out, and why.
+
+    `labels` are those that the corpus gives it: such a file is missed where it cannot be read, others are not.
+    """
 
     file: Path
     reason: str
+    labels: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

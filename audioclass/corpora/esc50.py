@@ -35,7 +35,7 @@ class Esc50:
         clips = [_clip(row, path / "audio") for row in rows]
         reasons = [irregularity(clip.file) for clip in clips]
         pairs = list(zip(clips, reasons, strict=True))
-        ignored = tuple(Ignored(clip.file, reason) for clip, reason in pairs if reason)
+        ignored = tuple(Ignored(clip.file, reason, (clip.label,)) for clip, reason in pairs if reason)
         return Corpus(tuple(clip for clip, reason in pairs if not reason), ignored, sources=(path / TABLE,))
 
     def example(self, folder: Path) -> Path:

@@ -59,8 +59,10 @@ class Folders:
         labels = _labels(walked)
         for folder in walked:
             for file in folder.files:
-                if reason := _misplaced(folder, labels) or _unsuitable(file):
+                if reason := _misplaced(folder, labels) or ("" if is_recording(file) else "not a recording"):
                     ignored.append(Ignored(file, reason))
+                elif reason := irregularity(file):
+                    ignored.append(Ignored(file, reason, (self._clip(path, file).label,)))
                 else:
                     clips.append(self._clip(path, file))
         return Corpus(tuple(clips), tuple(ignored), _paths(path, labels))
@@ -127,10 +129,6 @@ def _labels(walked: Sequence[_Folder]) -> set[tuple[str, ...]]:
 
 def _misplaced(folder: _Folder, labels: set[tuple[str, ...]]) -> str:
     return "" if folder.parts in labels else "not in the folder of a label"
-
-
-def _unsuitable(file: Path) -> str:
-    return irregularity(file) if is_recording(file) else "not a recording"
 
 
 def _paths(path: Path, labels: set[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:

@@ -40,7 +40,8 @@ class SpokenDigits:
         files = [path / "recordings" / name for name in sorted(names, key=_order)]
         reasons = {file: _reason(file) for file in files}
         clips = tuple(_clip(file) for file in files if not reasons[file])
-        return Corpus(clips, tuple(Ignored(file, reasons[file]) for file in files if reasons[file]))
+        ignored = tuple(Ignored(file, reasons[file], _labels(file)) for file in files if reasons[file])
+        return Corpus(clips, ignored)
 
     def example(self, folder: Path) -> Path:
         """Two digits of two speakers."""
@@ -72,6 +73,10 @@ def _order(name: str) -> tuple[str, str, int, str]:
 
 def _reason(file: Path) -> str:
     return irregularity(file) if NAME.fullmatch(file.name) else "not named {digit}_{speaker}_{index}.wav"
+
+
+def _labels(file: Path) -> tuple[str, ...]:
+    return (_clip(file).label,) if NAME.fullmatch(file.name) else ()
 
 
 def _clip(file: Path) -> Clip:

@@ -202,7 +202,8 @@ def _chosen(sources: list[_Source], recording: Path, ignored: list[Ignored]) -> 
     labelled = [one for one in sources if one.segments]
     reason = irregularity(recording) or ("" if labelled else "no labels beside it")
     if reason:
-        ignored.append(Ignored(recording, reason))
+        labels = dict.fromkeys(segment.label for one in labelled for segment in one.segments)
+        ignored.append(Ignored(recording, reason, tuple(labels)))
         return []
     first = min(labelled, key=lambda one: one.order)
     others = [one for one in labelled if one.order != first.order]

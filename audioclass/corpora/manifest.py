@@ -58,15 +58,18 @@ def register_corpus_readers() -> list[type[CorpusReader]]:
 def read_manifest(path: Path, *, stays_inside: bool) -> Corpus:
     """The clips of a table; with `stays_inside` a file outside the table's folder is an error."""
     clips: list[Clip] = []
-    ignored: dict[Path, Ignored] = {}
+    reasons: dict[Path, str] = {}
+    labels: dict[Path, dict[str, None]] = {}
     for row in read_rows(path, REQUIRED, COLUMNS):
         clip = _clip(row, path.parent, stays_inside)
         reason = irregularity(clip.file) or ("lasts no time" if clip.start == clip.end else "")
         if reason:
-            ignored.setdefault(clip.file, Ignored(clip.file, f"{reason} ({path.name}, line {row.line})"))
+            reasons.setdefault(clip.file, f"{reason} ({path.name}, line {row.line})")
+            labels.setdefault(clip.file, {})[clip.label] = None
         else:
             clips.append(clip)
-    return Corpus(tuple(clips), tuple(ignored.values()), sources=(path,))
+    ignored = tuple(Ignored(file, reason, tuple(labels[file])) for file, reason in reasons.items())
+    return Corpus(tuple(clips), ignored, sources=(path,))
 
 
 def write_manifest(corpus: Corpus, stream: IO[str], folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,4 +78,6 @@ def _compared(evaluated: Mapping[str, Evaluated], folds: np.ndarray | None) -> C
     predictions = {name: each.predictions() for name, each in evaluated.items()}
     first = [rows[0] for rows in next(iter(predictions.values())).recordings()]
     pooled = {name: each.per_recording(evaluated[name].pool) for name, each in predictions.items()}
-    return compare(pooled, None if folds is None else folds[first], costs=costs)
+    comparison = compare(pooled, None if folds is None else folds[first], costs=costs)
+    failures = dict.fromkeys(reason for each in evaluated.values() for _, reason in each.dataset.failures)
+    return replace(comparison, failures=tuple(failures))

@@ -15,13 +15,13 @@ import numpy as np
 
 from audioclass.contracts import CorpusReader, LabelFormat, UsesFormats
 from audioclass.corpora.choosing import read_corpus
-from audioclass.data import Clip, Corpus, Cut, Features, Segment
+from audioclass.data import Clip, Corpus, Cut, Features, Ignored, Segment
 from audioclass.engine.features import extract_many
 from audioclass.errors import AudioFileError, CorpusError, PluginError, UsageError
 from audioclass.extraction.recipe import Recipe
 from audioclass.outputs import refuse_inputs
 from audioclass.parameters import parse_assignments
-from audioclass.recordings import is_recording, regular
+from audioclass.recordings import FOLDER, irregularity, is_recording, regular
 from audioclass.run import Registry, Run, silent
 from audioclass.taxonomy import Taxonomy
 
@@ -34,7 +34,7 @@ class Dataset:
 
     `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
     `remarks` say what else of the corpus was not used, `lost` are labels whose recordings could not be read.
-    `contents` are digests of the files.
+    `contents` are digests of the files; `missing` are those of the failures that are not there, with their labels.
     """
 
     X: np.ndarray
@@ -47,6 +47,7 @@ class Dataset:
     remarks: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     contents: Mapping[Path, bytes] = field(default_factory=dict)
+    missing: tuple[Ignored, ...] = ()
 
     @classmethod
     def empty(cls, n_features: int) -> Dataset:
@@ -176,18 +177,24 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
 
     A window takes the label that covers most of it, where that covers half of the window or half of what is labelled.
     Of a damaged recording only the labelled segments before its damage are used: what a label of all of it tells of may
-    have been in the part that is lost.
+    have been in the part that is lost. A recording that the corpus names and that is not there is a failure too.
     """
     by_file: dict[Path, list[int]] = {}
     for i, clip in enumerate(corpus.clips):
         by_file.setdefault(clip.file, []).append(i)
     if not by_file:
         raise CorpusError("no recording of the corpus could be used: it is empty")
-    gathered = _Gathered(corpus.clips)
+    gathered = _Gathered(corpus.clips, tuple(filter(_is_missed, corpus.ignored)))
     parts = dict(_extracted(list(by_file), recipe, gathered.failures, run))
     for file in (file for file in by_file if file in parts):  # in the order of the corpus, not of completion
         gathered.add(file, by_file[file], *parts[file])
     return gathered.dataset()
+
+
+def _is_missed(ignored: Ignored) -> bool:
+    """Whether a file that was left out is a recording that should be there; a reader may not have said its labels."""
+    reason = irregularity(ignored.file)
+    return bool(reason) if ignored.labels else is_recording(ignored.file) and reason not in ("", FOLDER)
 
 
 def _extracted(
@@ -207,9 +214,9 @@ def _extracted(
 class _Gathered:
     """Labelled windows as they are put together, recording by recording."""
 
-    def __init__(self, clips: tuple[Clip, ...]) -> None:
-        self.clips = clips
-        self.failures: list[tuple[Path, str]] = []
+    def __init__(self, clips: tuple[Clip, ...], missing: tuple[Ignored, ...]) -> None:
+        self.clips, self._missing = clips, missing
+        self.failures = [(one.file, f"{one.file}: {one.reason}") for one in missing]
         self._rows: list[np.ndarray] = []
         self._which: list[int] = []
         self._segments: list[Segment] = []
@@ -249,11 +256,13 @@ class _Gathered:
         which, segments = np.array(self._which), tuple(self._segments)
         remarks, lost = tuple(self._remarks(labels)), tuple(self._lost(labels))
         X = np.concatenate(self._rows)
-        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost, self._contents)
+        contents, missing = self._contents, self._missing
+        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost, contents, missing)
 
     def _lost(self, labels: Sequence[str]) -> list[str]:
         unread = {file for file, _ in self.failures} - self._read
-        return sorted({clip.label for clip in self.clips if clip.file in unread} - set(labels))
+        unread_labels = {clip.label for clip in self.clips if clip.file in unread}
+        return sorted(unread_labels.union(*(one.labels for one in self._missing)) - set(labels))
 
     def _remarks(self, labels: Sequence[str]) -> Iterator[str]:
         for label in sorted({clip.label for clip in self.clips} - set(labels)):

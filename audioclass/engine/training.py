@@ -211,6 +211,7 @@ def check_read(dataset: Dataset) -> None:
         return
     label = dataset.lost[0]
     files = {clip.file for clip in dataset.clips if clip.label == label}
+    files |= {one.file for one in dataset.missing if label in one.labels}
     reasons = [reason for file, reason in dataset.failures if file in files]
     count = f"{len(reasons)} failed, such as " if len(reasons) > 1 else ""
     raise CorpusError(

@@ -51,12 +51,16 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Systems in the order given, every pair of them, and their ranks over the folds where there are three or more."""
+    """Systems in the order given, every pair of them, and their ranks over the folds where there are three or more.
+
+    `failures` say which recordings could not be used, each with its reason.
+    """
 
     measure: str
     systems: tuple[System, ...]
     pairs: tuple[Pair, ...]
     ranked: Ranked | None
+    failures: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
+
 from audioclass.classifier.saving import SUFFIX, save_model
 from audioclass.cli import screen
 from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
@@ -29,8 +31,13 @@ def calibrate(
     if is_written:
         save_model(calibrated.model, output)
     _show(calibrated, output if is_written else None, json=json)
-    if calibrated.is_better:
-        return
+    if not calibrated.is_better:
+        _judge(calibrated, output, is_written=is_written)
+    raise typer.Exit(1 if calibrated.dataset.failures else 0)
+
+
+def _judge(calibrated: Recalibrated, output: Path, *, is_written: bool) -> None:
+    """Say that the new calibration is no better; an error where it was not written for that."""
     verdict = "the new calibration is no better than the old one on recordings that it did not see"
     if calibrated.log_loss_after != calibrated.log_loss_after:
         verdict = "a label has recordings of one group alone: nothing tells whether the new calibration is better"
@@ -53,5 +60,7 @@ def _show(calibrated: Recalibrated, output: Path | None, *, json: bool) -> None:
         name = "calibration" if output is None else str(output)
         known = f"{after:.3f}" if after == after else "unknown"
         screen.out(f"{name}: log-loss {before:.3f} before, {known} after, on groups that were held out")
+    for _, reason in calibrated.dataset.failures:
+        screen.note(reason)
     for warning in calibrated.dataset.remarks:
         screen.warn(warning)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import typer
+
 from audioclass.cli import screen
 from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
 from audioclass.cli.actions.evaluate_model import TRAINED_ALREADY
@@ -46,6 +48,9 @@ def compare(
     if report is not None:
         write_comparison(report, comparison, title=f"Comparison on {corpus.name}")
         screen.note(f"{report}: written")
+    for reason in comparison.failures:
+        screen.note(reason)
+    raise typer.Exit(1 if comparison.failures else 0)
 
 
 def _compare_models(corpus: Path, files: list[str], reader: str | None, run: Run) -> Comparison:
