@@ -16,7 +16,7 @@ from audioclass.trees.newick import read_newick, write_newick
 from audioclass.trees.reading import read_toml
 from audioclass.trees.text import WrittenTree
 
-FORMS = {"additive": Additive(), "weighted": Weighted(SOLVERS["one_vs_one"])}
+FORMS = {"additive": Additive(), "weighted": Weighted(SOLVERS["one_vs_one"]())}
 odd_names = st.lists(
     st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1, max_size=8).filter(
         str.strip
