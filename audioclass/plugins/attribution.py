@@ -28,7 +28,7 @@ from audioclass.errors import (
     text_of,
 )
 from audioclass.hookspecs import NOT_INSTALLED
-from audioclass.plugins.results import flaw_of_result
+from audioclass.plugins.results import flaw_of_result, refusal_of_result
 from audioclass.plugins.validation import members
 
 TRACEBACK = "AUDIOCLASS_TRACEBACK"
@@ -175,6 +175,8 @@ def _looked_at(origin: Origin, method: str, arguments: tuple[Any, ...], result: 
     flaw = flaw_of_result(origin.kind, method, arguments, result)
     if flaw:
         raise ComponentError(f"{origin}: {flaw}")
+    if refusal := refusal_of_result(origin.kind, method, arguments, result):
+        raise ComponentRefusal(f"{origin}: {refusal}")
     if method == "stream":
         return _AttributedStream(result, arguments[-1], origin)
     if method in ("with_transitions", "with_formats"):

@@ -22,6 +22,19 @@ def flaw_of_result(kind: str, method: str, arguments: tuple[Any, ...], result: A
         return f"{method} gave {type(result).__name__} that cannot be used: {type(error).__name__}"
 
 
+def refusal_of_result(kind: str, method: str, arguments: tuple[Any, ...], result: Any) -> str:
+    """Why a result cannot be used though it is of the right sort, as a kernel's of too large a parameter; or empty.
+
+    Who called may go on with other parameters. Values that were not finite before the component had them are not its.
+    """
+    import numpy as np
+
+    if kind != "kernel" or method not in ("of", "gram", "statistic"):
+        return ""
+    arrays = [each for each in arguments if isinstance(each, np.ndarray)]
+    return _numbers(method, result) if all(np.isfinite(each).all() for each in arrays) else ""
+
+
 def _shape(method: str, result: Any, expected: tuple[int | str, ...], what: str) -> str:
     """Whether an array has the expected shape; a word in it stands for any number."""
     import numpy as np

@@ -147,6 +147,30 @@ def test_what_fails_is_named_and_never_ends_with_0(kind, method, fault, faulty, 
     assert not (tmp_path / "m.audioclass").exists()
 
 
+@pytest.mark.parametrize("chosen", [["--criterion", "fixed"], []], ids=["as it is", "searched"])
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_kernel_of_no_finite_value_is_named(chosen, value, faulty, small, tmp_path, capfd):
+    module = faulty("kernel", "of", f"return np.full_like(arguments[0], np.{value})")
+    train = ["train", str(small / "corpus"), "--recipe", str(small / "small.toml"), "--cache", str(small / "cache")]
+    output = tmp_path / "m.audioclass"
+    assert cli.run(["-p", str(module), *train, "--kernel", "faulty", *chosen, "-o", str(output)]) == 1
+    expected = "kernel 'faulty' of faulty (not installed): of gave NaN or infinite values"
+    assert expected in messages(capfd)
+    assert not output.exists()
+
+
+def test_a_search_goes_on_where_a_kernel_overflows_at_an_extreme(faulty, small, tmp_path, capfd):
+    fault = "tried.append(self.sigma); K = super().of(*arguments); return K / (0.9 < self.sigma < 1.5)"
+    module = faulty("kernel", "of", fault)
+    module.write_text(f"tried = []\n{module.read_text()}", encoding="utf-8")
+    train = ["train", str(small / "corpus"), "--recipe", str(small / "small.toml"), "--cache", str(small / "cache")]
+    output = tmp_path / "m.audioclass"
+    assert cli.run(["-p", str(module), *train, "--kernel", "faulty", "-o", str(output)]) == 0, messages(capfd)
+    tried = sys.modules["faulty"].tried
+    assert any(not 0.9 < sigma < 1.5 for sigma in tried)
+    assert output.exists()
+
+
 def test_a_format_that_knows_no_unknown_is_named(faulty, small, model_file, tmp_path, capfd):
     module = faulty("format", "write", "[arguments[0].labels.index(one.label) for one in arguments[0].segments]")
     command = command_for("format", small, model_file, tmp_path)
