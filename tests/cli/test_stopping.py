@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,23 @@ def test_a_signal_ends_a_command_in_order(model_file, small, number, code):
     assert first.startswith(b"segments are final")
     assert rest == b"stopped\n"
     assert process.returncode == code
+
+
+def entry_of_script():
+    """What the console script runs, as a script."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, function = project["scripts"]["audioclass"].partition(":")
+    return [sys.executable, "-c", f"from {module} import {function}; {function}()"]
+
+
+@pytest.mark.parametrize("command", [COMMAND, entry_of_script()], ids=["module", "script"])
+def test_it_is_quiet_while_it_is_still_being_imported(command, tmp_path):
+    code = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True: pass\n"
+    (tmp_path / "typer.py").write_text(code, encoding="utf-8")
+    paths = [str(tmp_path), *filter(None, sys.path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run([*command, "--version"], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "stopped\n")
 
 
 def test_who_asks_twice_is_told_too():
