@@ -187,9 +187,9 @@ class _Update:
         """The same classifier; only names of groups may differ."""
         classifier = self.old.classifier
         P = classifier.strategy_posteriors(self.memory.held_out)
-        if classifier.posterior_calibration is not None:
-            folds = calibration_folds(examples.y, examples.groups)
-            P = P if folds is None else cross_fitted(P, examples.y, folds, examples.weights)
+        calibration, folds = classifier.posterior_calibration, calibration_folds(examples.y, examples.groups)
+        if calibration is not None and folds is not None:
+            P = cross_fitted(P, examples.y, folds, examples.weights, calibration.fit)
         training = Training(classifier, P)
         model = replace(self.old, name=name, taxonomy=self.taxonomy)
         return Trained(model, training, self.dataset.among(self.labels), self._evaluation(training, examples), None)

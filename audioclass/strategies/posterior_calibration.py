@@ -60,6 +60,12 @@ class PosteriorCalibration:
         """As a file has them."""
         return asdict(self)
 
+    @property
+    def fit(self) -> Fit:
+        """What fits another of the same kind: a temperature alone, or all."""
+        is_alone = self == PosteriorCalibration(self.temperature)
+        return fit_temperature_alone if is_alone else fit_posterior_calibration
+
     def apply(self, P: np.ndarray) -> np.ndarray:
         """Posteriors (n, n_labels) as they come true; the largest of each row stays the largest."""
         if not len(P):

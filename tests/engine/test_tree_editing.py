@@ -8,6 +8,7 @@ import soundfile
 from runs import config, run
 from trained import RATE, sound, train_small, write_corpus, write_recipe
 
+from audioclass.classifier.model import Model
 from audioclass.classifier.saving import save_model
 from audioclass.engine.models import load_model
 from audioclass.engine.training import train
@@ -15,6 +16,13 @@ from audioclass.engine.tree_editing import compare_trees, fitting_machines, tree
 from audioclass.engine.updating import update
 from audioclass.errors import UsageError
 from audioclass.kernels.gaussian import Gaussian
+from audioclass.strategies.posterior_calibration import (
+    PosteriorCalibration,
+    cross_fitted,
+    fit_posterior_calibration,
+    fit_temperature_alone,
+)
+from audioclass.training.folds import calibration_folds
 from audioclass.trees.editing import add, make_group, merge_group, move, rename_group, set_machines
 from audioclass.trees.reading import read_toml
 
@@ -78,6 +86,25 @@ def test_an_unedited_tree_is_the_model_to_the_bit(model, retrain, X):
     np.testing.assert_array_equal(again.posteriors_of(X), model.posteriors_of(X))
     assert again.about == model.about
     assert again.taxonomy == model.taxonomy
+
+
+@pytest.mark.parametrize(
+    ("calibration", "fit"),
+    [
+        (PosteriorCalibration(0.8), fit_temperature_alone),
+        (PosteriorCalibration(0.8, 0.01, 0.0, 1.1, 0.2), fit_posterior_calibration),
+    ],
+)
+def test_figures_of_an_untouched_model_are_of_its_own_kind_of_last_step(place, model, tmp_path, calibration, fit):
+    classifier = replace(model.classifier, posterior_calibration=calibration)
+    parts = (model.taxonomy, model.about, model.memory, model.inverse_temperature, None, model.recordings)
+    other = Model.of("other", model.recipe, model.preprocessing, classifier, *parts)
+    save_model(other, tmp_path / "m.audioclass")
+    updated = update(tmp_path / "m.audioclass", tree=tree_of_model(model), run=run(place / "cache"))
+    P, y = classifier.strategy_posteriors(model.memory.held_out), model.memory.y
+    folds = calibration_folds(y, model.memory.groups)
+    expected = cross_fitted(P, y, folds, model.memory.weights, fit)
+    np.testing.assert_allclose(updated.training.held_out, expected, rtol=1e-9)
 
 
 def test_a_new_group_is_trained_and_nothing_else(model, retrain, X):
