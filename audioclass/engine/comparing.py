@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from audioclass.classifier.model import Model
-from audioclass.engine.evaluating import AUTO, Evaluated, evaluate_model, prepare_folds
+from audioclass.engine.evaluating import AUTO, Evaluated, evaluate_model, prepare_folds, trained_already
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.errors import UsageError
 from audioclass.evaluation.compare import compare
@@ -52,6 +53,9 @@ def compare_models(
     }
     if len({each.dataset.segments for each in evaluated.values()}) > 1:
         raise UsageError("models with different windows cannot be compared window by window")
+    for name, model in models.items():
+        if warning := trained_already(model, evaluated[name].dataset):
+            warnings.warn(f"{name} {warning}", stacklevel=2)
     return _compared(evaluated, None)
 
 

@@ -1,6 +1,6 @@
 import pytest
 from runs import config, run
-from trained import train_small, write_corpus
+from trained import train_small, write_corpus, write_recipe
 
 from audioclass.engine.comparing import check_several, compare_configs, compare_models
 from audioclass.errors import UsageError
@@ -38,6 +38,16 @@ def test_models_meet_on_the_same_recordings(small, tmp_path):
     found = compare_models(tmp_path / "test", models, run=run(small / "cache"))
     assert [system.name for system in found.systems] == ["one_vs_one", "one_vs_rest"]
     assert found.ranked is None
+
+
+def test_models_that_were_trained_on_the_corpus_are_named(small, trained, tmp_path):
+    write_corpus(tmp_path / "corpus", 6, first=30)
+    write_recipe(tmp_path)
+    models = {"one": trained.model, "two": train_small(tmp_path).model}
+    with pytest.warns(UserWarning, match="was trained on this very corpus") as warnings:
+        compare_models(small / "corpus", models, run=run(small / "cache"))
+    [warning] = [str(each.message) for each in warnings]
+    assert warning.startswith("one was trained on this very corpus: these figures say nothing")
 
 
 def test_models_of_other_labels_are_one_line(small, trained, tmp_path):
