@@ -11,7 +11,7 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.recalibration import recalibrated
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
-from audioclass.engine.remembering import count_recordings, trained_on
+from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run
 from audioclass.errors import CorpusError, did_you_mean
 from audioclass.numerics import log_loss
@@ -83,6 +83,8 @@ def _compared(old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray)
 def _unseen(model: Model, dataset: Dataset) -> Dataset:
     """The recordings that the model was not trained on: of the others it is surer than it may be."""
     is_known = trained_on(model, dataset)
+    if not remembers_recordings(model):
+        dataset = replace(dataset, remarks=(*dataset.remarks, f"{model.name} {FORGOT}"))
     if not is_known.any():
         return dataset
     n, rest = count_recordings(dataset, is_known), dataset.take(np.flatnonzero(~is_known))

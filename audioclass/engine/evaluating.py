@@ -17,7 +17,7 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.tree import learnt_tree
 from audioclass.data import Corpus
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
-from audioclass.engine.remembering import count_recordings, trained_on
+from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.training import check_labels, check_read, config_from, recipe_of, train_on
 from audioclass.errors import CorpusError, UsageError, did_you_mean, listed
@@ -121,13 +121,13 @@ def _tree_text(model: Model) -> str:
 
 
 def trained_already(model: Model, dataset: Dataset) -> str:
-    """What the model's training tells of its figures on a corpus: nothing, unless it was trained on some of it."""
+    """What the model's training tells of its figures on a corpus: nothing, where it was trained on none of it."""
     corpora = [model.about.get("corpus", {}), *(update["corpus"] for update in model.about.get("updates", []))]
     if dataset.fingerprint in {corpus.get("fingerprint") for corpus in corpora}:
         return "was trained on this very corpus: these figures say nothing about new recordings"
     is_known = trained_on(model, dataset)
     if not is_known.any():
-        return ""
+        return "" if remembers_recordings(model) else FORGOT
     total = count_recordings(dataset, np.ones(len(is_known), dtype=bool))
     n = count_recordings(dataset, is_known)
     return f"was trained on {n} of these {total} recordings: figures of them say nothing about new ones"

@@ -16,6 +16,7 @@ from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.engine.datasets import Dataset
 
+FORGOT = "is older than the names of recordings in models: one that it was trained on cannot be recognised"
 SAME = 1e-6  # mean squared difference of the features of a window that was computed twice: those of others are about 1
 
 
@@ -40,6 +41,11 @@ def trained_on(model: Model, dataset: Dataset) -> np.ndarray:
     known = {digest.tobytes() for digest in model.recordings.digests}
     is_known = np.array([digest.tobytes() in known for digest in recordings.digests], dtype=bool)
     return np.asarray(is_known[recordings.rows])
+
+
+def remembers_recordings(model: Model) -> bool:
+    """Whether the model can tell each recording that it was trained on; not where it is older than such names."""
+    return model.recordings is not None and not (model.recordings.rows < 0).any()
 
 
 def count_recordings(dataset: Dataset, rows: np.ndarray) -> int:

@@ -7,6 +7,7 @@ from trained import train_small, write_corpus
 
 from audioclass.classifier.saving import save_model
 from audioclass.engine.calibrating import calibrate
+from audioclass.engine.evaluating import evaluate_model, trained_already
 from audioclass.errors import CorpusError
 from audioclass.numerics import log_loss
 
@@ -55,3 +56,16 @@ def test_every_label_is_needed(too_sure, small, tmp_path):
         calibrate(too_sure, write_corpus(tmp_path / "local", 2, labels=("clicks", "tone")), run=run(small / "cache"))
     with pytest.raises(CorpusError, match="the model has no label 'tones'; did you mean 'tone'"):
         calibrate(too_sure, write_corpus(tmp_path / "other", 2, labels=("tones",)), run=run(small / "cache"))
+
+
+def test_an_old_model_says_that_it_cannot_recognise_recordings(trained, small, tmp_path):
+    """One of before models kept the names of recordings, on recordings that may have trained it."""
+    old = replace(trained.model, recordings=None)
+    save_model(old, tmp_path / "old.audioclass")
+    write_corpus(tmp_path / "local", 4, first=20)
+    expected = "is older than the names of recordings in models: one that it was trained on cannot be recognised"
+    calibrated = calibrate(tmp_path / "old.audioclass", tmp_path / "local", run=run(small / "cache"))
+    assert [remark for remark in calibrated.dataset.remarks if "older" in remark] == [f"{old.name} {expected}"]
+    evaluated = evaluate_model(old, tmp_path / "local", run=run(small / "cache"))
+    assert trained_already(old, evaluated.dataset) == expected
+    assert not trained_already(trained.model, evaluated.dataset)
