@@ -62,11 +62,13 @@ def _probability(value: float | None) -> str:
 
 
 def show_recordings(outcomes: Sequence[Outcome]) -> None:
-    """A timeline and a table of each recording, for people."""
+    """A timeline and a table of each recording, for people; below its name where there are several."""
     from audioclass.cli.timeline import print_timeline  # what draws on a terminal is not imported for a pipe
 
     for outcome in outcomes:
         if outcome.result is not None:
+            if len(outcomes) > 1:
+                screen.out(printable(str(outcome.path)))
             print_timeline(outcome.result)
             screen.table(COLUMNS[1:], [fields[1:] for fields in _fields(outcome.result)])
 

@@ -1,12 +1,17 @@
 import io
+import sys
 
 import numpy as np
 import pytest
+import soundfile
 from rich.cells import cell_len
 from rich.console import Console
+from trained import RATE, sound
 
+from audioclass.cli import run
 from audioclass.cli.timeline import COLOURS, Timeline, print_timeline
 from audioclass.data import Result, Segment
+from audioclass.display import printable
 
 
 def result_of(*rows, labels=("music", "speech")):
@@ -83,3 +88,14 @@ def test_nothing_to_show_is_no_error(rows):
 def test_it_is_printed_on_standard_output(capsys):
     print_timeline(ONE)
     assert "speech" in capsys.readouterr().out
+
+
+def test_on_a_terminal_each_recording_has_its_name_above(model_file, tmp_path, monkeypatch, capsys):
+    for name in ("one", "two\n\x1b[1m"):
+        soundfile.write(tmp_path / f"{name}.wav", sound("tone", 1), RATE)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert run(["classify", str(tmp_path), "-m", str(model_file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names = [line for line in lines if line.startswith(str(tmp_path))]
+    assert names == [str(tmp_path / "one.wav"), printable(str(tmp_path / "two\n\x1b[1m.wav"))]
+    assert lines[0] == names[0]
