@@ -12,7 +12,7 @@ from audioclass.errors import CorpusError
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.recordings import irregularity
-from audioclass.text_files import TableRow, first_line, label_of, names_columns, read_rows, shown
+from audioclass.text_files import TableRow, label_of, read_rows, shown
 
 TABLE = Path("meta", "esc50.csv")
 COLUMNS = ("filename", "fold", "category", "esc10", "src_file")
@@ -26,8 +26,8 @@ class Esc50:
     esc10: bool = parameter(False, help="only the ten labels of ESC-10")
 
     def matches(self, path: Path) -> bool:
-        """By the table and its columns."""
-        return names_columns(first_line(path / TABLE), COLUMNS)
+        """By the table; one that is empty or has other columns is for `read` to refuse."""
+        return not irregularity(path / TABLE)
 
     def read(self, path: Path) -> Corpus:
         """Entries in the order of the table; clips that are not there are ignored."""

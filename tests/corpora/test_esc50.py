@@ -1,6 +1,8 @@
 import pytest
 
+from audioclass.corpora.choosing import read_corpus
 from audioclass.corpora.esc50 import Esc50
+from audioclass.corpora.folders import Folders
 from audioclass.data import Clip, Ignored
 from audioclass.errors import CorpusError
 
@@ -33,3 +35,10 @@ def test_a_wrong_line_is_named(written, line, message):
     folder = written({"meta/esc50.csv": HEADER + line, "audio/a.wav": ""})
     with pytest.raises(CorpusError, match=message):
         Esc50(esc10=True).read(folder)
+
+
+@pytest.mark.parametrize("table", ["", "filename,fold\n"], ids=["empty", "other columns"])
+def test_a_table_that_says_nothing_is_refused_and_its_folders_are_no_labels(written, table):
+    folder = written({"meta/esc50.csv": table, "audio/a.wav": ""})
+    with pytest.raises(CorpusError, match="esc50.csv"):
+        read_corpus(folder, [Folders(), Esc50()])
