@@ -104,8 +104,9 @@ class Decoder:
             return
         row = int(np.argmin(within.all(axis=1)))
         value = array[row][~within[row]][0]
-        what = f"is {value:.3g}, must be within ±{LARGEST_SAMPLE:.3g}" if np.isfinite(value) else "is not a number"
-        raise AudioFileError(f"{self.name}: sample {self.position + row} {what}")
+        what = "not a number" if np.isnan(value) else "not finite" if np.isinf(value) else f"{value:.3g}"
+        bound = f", must be within ±{LARGEST_SAMPLE:.3g}" if np.isfinite(value) else ""
+        raise AudioFileError(f"{self.name}: sample {self.position + row} is {what}{bound}")
 
     def _check_length(self) -> None:
         if self.position == 0:

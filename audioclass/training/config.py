@@ -19,6 +19,7 @@ from audioclass.contracts import Calibrator, Criterion, DirectStrategy, HasTree,
 from audioclass.criteria.judging import check_judges
 from audioclass.errors import UsageError, unknown_name
 from audioclass.parameters import Parameter, component_text, parameter, parameter_of
+from audioclass.recordings import ABSENT, irregularity
 from audioclass.run import Run
 
 if TYPE_CHECKING:
@@ -334,7 +335,11 @@ def _taxonomy(stated: Any) -> Taxonomy | Literal["learn"] | None:
         return stated or None
     if not isinstance(stated, (str, Path)):
         raise UsageError(f"taxonomy={stated!r} must be a path or `{LEARN}`")
-    return LEARN if stated == LEARN else Taxonomy.read(Path(stated))
+    if stated == LEARN:
+        return LEARN
+    if irregularity(Path(stated)) == ABSENT:
+        raise UsageError(f"{stated}: {ABSENT} or folder")
+    return Taxonomy.read(Path(stated))
 
 
 OPTIONS = _options()

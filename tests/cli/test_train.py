@@ -199,6 +199,13 @@ def test_options_that_an_update_would_ignore_are_refused(train, model_file, tmp_
     assert said == f"{option} cannot be given with --update: a model is added to by its own method\n"
 
 
+@pytest.mark.parametrize("option", ["--taxonomy", "--config"])
+def test_a_file_of_options_that_is_not_there_is_wrong_use(train, tmp_path, capsys, option):
+    assert train(option, "nowhere.toml", "-o", "m.audioclass") == 2
+    assert capsys.readouterr().err.startswith("nowhere.toml: ")
+    assert not (tmp_path / "m.audioclass").exists()
+
+
 def test_a_tree_may_be_given_or_learnt(train, tmp_path, capsys):
     (tmp_path / "tree.toml").write_text('steady = ["noise", "tone"]\n[clicks]\n')
     assert train("--taxonomy", "tree.toml", "-o", "m.audioclass") == 0
