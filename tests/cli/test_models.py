@@ -83,8 +83,8 @@ def test_a_calibration_is_fitted_anew(small, tmp_path, monkeypatch, capsys):
     model = train_small(small, strategy="one_vs_one").model
     spoilt = tuple(dict(one, offset=one["offset"] + 5.0) for one in model.classifier.calibrations)
     classifier = replace(model.classifier, calibrations=spoilt)
-    made = type(model).of("m", model.recipe, model.preprocessing, classifier, model.taxonomy, model.about)
-    save_model(made, tmp_path / "m.audioclass")
+    parts = (model.taxonomy, model.about, model.memory, model.inverse_temperature, model.transitions, model.recordings)
+    save_model(type(model).of("m", model.recipe, model.preprocessing, classifier, *parts), tmp_path / "m.audioclass")
     write_corpus(tmp_path / "local", 4, first=6)
     assert run(["calibrate", "m.audioclass", "local", "--cache", str(small / "cache")]) == 0
     captured = capsys.readouterr()
