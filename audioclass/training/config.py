@@ -64,7 +64,11 @@ class TrainingConfig:
         choices=("searched", "joachims", "fixed"),
         help="how C is chosen: with the kernel, by Joachims' rule, or not at all",
     )
-    c_range: tuple[float, ...] = parameter((0.1, 1000.0), above=0.0, help="interval in which C is searched")
+    c_range: tuple[float, ...] = parameter(
+        (0.1, 1000.0),
+        above=0.0,
+        help="interval in which C is searched; the default is widened where C ends at an end of it",
+    )
     balance: Balance = parameter(
         "auto",
         choices=("auto", "sides", "none"),
@@ -190,6 +194,11 @@ class TrainingConfig:
     def learner(self) -> Trainer | DirectStrategy:
         """What fits machines: the trainer of dichotomies, or the strategy that fits all labels at once."""
         return typing.cast("DirectStrategy", self.strategy) if self.is_direct else self.trainer
+
+    @property
+    def states_c_range(self) -> bool:
+        """Whether C must stay in its range, because somebody chose it."""
+        return "c_range" in self.chosen or self.c_range != type(self).c_range
 
     @property
     def selects_on_folds(self) -> bool:

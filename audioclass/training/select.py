@@ -12,6 +12,7 @@ import numpy as np
 from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search, StatesLoss, TakesLabels
 from audioclass.criteria.judging import check_judges
 from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise, statistic_of
+from audioclass.parameters import parameters_of
 from audioclass.problems import Axis, Dichotomy, Found, Trial
 from audioclass.run import Run
 from audioclass.searches.lbfgs import LBFGS
@@ -29,6 +30,7 @@ from audioclass.training.problem import Problem
 from audioclass.training.refinement import GroupWeightObjective, as_unscaled, thin_features
 from audioclass.training.selection_scores import SampleHoldOut
 from audioclass.training.stored_selection import Selected, restored
+from audioclass.training.widening import Limits, reaching, search_widening
 
 SHARED_ROWS = 4000  # rows up to which one statistic is computed for all dichotomies
 
@@ -134,7 +136,15 @@ def _key(
     examples: Examples, config: TrainingConfig, run: Run, targets: tuple[object, ...], feature_groups: Sequence[str]
 ) -> str:
     """All that a choice depends on."""
-    choices = (config.kernels, config.C, config.criterion, config.search, config.c_rule, config.c_range)
+    choices = (
+        config.kernels,
+        config.C,
+        config.criterion,
+        config.search,
+        config.c_rule,
+        config.c_range,
+        config.states_c_range,
+    )
     sizes = (config.selection_rows, config.selection_folds, run.seed)
     method = (config.held_out, config.folds, config.balance)
     finer = (config.weigh_groups, tuple(feature_groups), config.feature_shares)
@@ -327,9 +337,19 @@ class _Competition:
         axes = objective.axes(_climbable(objective.kernel) if objective.climbs else None) + self._c_axes(objective.C)
         is_blind = self._c_rule != self.config.c_rule
         note = f"{self.criterion.name} does not depend on C, Joachims' value is taken" if is_blind else ""
-        result = self.search.search(axes, objective.objective, self._rng()) if axes else _as_it_is(objective)
+        result, at_end = self._search(self.search, objective, axes) if axes else (_as_it_is(objective), "")
         kernel, C = objective.at(result.point)
+        note = "; ".join(filter(None, [note, at_end]))
         return Selected(kernel, C, _trace(objective, result), note, objective.shown(result.value))
+
+    def _search(self, search: Search, objective: CriterionObjective, axes: Sequence[Axis]) -> tuple[Found, str]:
+        """The best point, of wider ranges where it lies at an end, and a note where these end too."""
+        known = {p.name: Limits.of(p) for p in parameters_of(type(objective.kernel))} | {C_AXIS: Limits(low=0.0)}
+        limits = {axis.name: known[axis.name] for axis in axes}
+        limits |= {
+            axis.name: Limits.stated(axis) for axis in axes if axis.name == C_AXIS and self.config.states_c_range
+        }
+        return search_widening(search, axes, objective.objective, limits, seed=self.seed)
 
     @property
     def _c_rule(self) -> ErrorFactorRule:
@@ -367,9 +387,10 @@ class _Competition:
         search = Pattern() if self.search.needs_gradient else self.search
         for thin in thin_features(sample, kernel, self.config.feature_shares):
             objective = CriterionObjective(sample, thin, self.criterion, C=chosen.C, c_rule=self._c_rule)
-            axes = objective.axes() + self._c_axes(chosen.C)
+            axes = [reaching(axis, thin.sigma) for axis in objective.axes()]
+            axes += [reaching(axis, chosen.C) for axis in self._c_axes(chosen.C)]
             with contextlib.suppress(ValueError):  # nothing on these features can be evaluated
-                chosen = _better(chosen, objective, search.search(axes, objective.objective, self._rng()))
+                chosen = _better(chosen, objective, *self._search(search, objective, axes))
         return chosen
 
     def _rng(self) -> np.random.Generator:
@@ -377,13 +398,14 @@ class _Competition:
         return np.random.default_rng(self.seed)
 
 
-def _better(chosen: Selected, objective: CriterionObjective, result: Found) -> Selected:
-    """The choice, or the result where the criterion likes that better; both leave their trace."""
+def _better(chosen: Selected, objective: CriterionObjective, result: Found, note: str = "") -> Selected:
+    """The choice, or the result with its note where the criterion likes that better; both leave their trace."""
     trace = chosen.trace + _trace(objective, result)
     if result.value >= objective.shown(chosen.value):  # turned: smaller is better
         return replace(chosen, trace=trace)
     kernel, C = objective.at(result.point)
-    return Selected(kernel, C, trace, chosen.note, objective.shown(result.value))
+    notes = "; ".join(filter(None, [chosen.note, note]))
+    return Selected(kernel, C, trace, notes, objective.shown(result.value))
 
 
 def _trace(objective: CriterionObjective, result: Found) -> tuple[Trial, ...]:

@@ -337,3 +337,20 @@ def test_wrong_groups_are_refused():
 def test_groups_are_not_weighed_without_derivatives():
     found = choose(PAIR, criterion=KFoldError(), search=Grid(2), c_rule="fixed", feature_groups=("a", "b"))[0]
     assert found.note == "k_fold_error has no derivatives to weigh groups by"
+
+
+def test_a_search_that_ends_at_the_end_of_a_stated_range_says_so():
+    stated = choose(criterion=FlatAtFirst(), kernels=(Gaussian(2.0),), c_range=(0.1, 10.0))[0]
+    assert pytest.approx(10) == stated.C
+    assert "C=10 is at the upper end of its range, a better one may lie beyond" in stated.note
+
+
+def test_the_range_of_C_is_widened_unless_it_was_stated():
+    @dataclass(frozen=True)
+    class LikesLargeC(FlatAtFirst):
+        def value(self, problem):
+            return 1 + abs(math.log(problem.C / 5e4))
+
+    widened = choose(criterion=LikesLargeC(), kernels=(Gaussian(2.0),))[0]
+    assert pytest.approx(5e4, rel=0.5) == widened.C
+    assert widened.note == ""
