@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from typing import IO, Any
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from audioclass.trees.branches import Branch
 
 Fitted = Mapping[str, float | list[float]]  # what a calibrator or a combination learnt, as plain numbers
+Arrays = Mapping[str, "np.ndarray"]  # what a pooling learnt
 Wants = Literal["gram", "entries", "features"]
 Dependence = Literal["C", "folds", "groups"]
 Loss = Literal["hinge", "squared_hinge", "hard_margin", "squared"]
@@ -163,7 +164,7 @@ class EmbedsMany(Protocol):
         """(n_windows, n_samples) to (n_windows, n_columns): what `embed` gives for each window by itself."""
 
 
-class Pooling(Named, Protocol):
+class FixedPooling(Named, Protocol):
     """A summary of the frames of a window."""
 
     def columns(self, columns: Sequence[str]) -> Sequence[str]:
@@ -171,6 +172,30 @@ class Pooling(Named, Protocol):
 
     def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
         """(n_windows, n_frames, d) to (n_windows, n_columns); each window by itself, one frame is enough."""
+
+
+@runtime_checkable
+class FittedPooling(Named, Protocol):
+    """A summary of the frames of a window by arrays that were learnt from training recordings, without their labels.
+
+    The arrays are small, named in lower case, and kept in single precision in the model that was trained with them.
+    """
+
+    def columns(self, columns: Sequence[str]) -> Sequence[str]:
+        """The name of each pooled value, from the names of the descriptors; known before anything is learnt."""
+
+    def fit(self, windows: Iterable[np.ndarray], frame_rate: float, rng: np.random.Generator) -> Arrays:
+        """What is learnt from windows of training recordings, each (n_frames, d); the same for the same seed."""
+
+    def pool(self, windows: np.ndarray, frame_rate: float, fitted: Arrays) -> np.ndarray:
+        """(n_windows, n_frames, d) to (n_windows, n_columns); one frame is enough.
+
+        Each window by itself, to the same bits whatever windows come with it. Arrays that `fit` could not have given
+        for d columns are a ValueError: they may come from a file that somebody changed.
+        """
+
+
+Pooling = FixedPooling | FittedPooling
 
 
 # --- kernels and binary machines --------------------------------------------------------------------------------

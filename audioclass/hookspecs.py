@@ -53,7 +53,7 @@ def register_embeddings() -> list[type[Embedding]]:
 
 @hookspec
 def register_poolings() -> list[type[Pooling]]:
-    """Offer poolings, each named in a recipe; see `testing.check_pooling`."""
+    """Offer poolings, fixed or fitted to training recordings, each named in a recipe; see `testing.check_pooling`."""
     return []
 
 

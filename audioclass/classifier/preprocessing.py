@@ -48,7 +48,7 @@ STATES: Mapping[str, type[RankNormalisation | Standardisation | Unchanged]] = {
 
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
-    """A normalisation of each feature, then a factor for each: squared distances are on average 1, groups weigh alike.
+    """A normalisation of each feature, then a factor for each: squared distances are on average 1, groups share them.
 
     `normalisation` names it; `state` holds what it learnt and `factors` is (n_features,).
     """
@@ -59,15 +59,24 @@ class Preprocessing:
 
     @classmethod
     def fit(
-        cls, X: np.ndarray, groups: Sequence[str] | None = None, normalisation: str = "rank", scaled: bool = True
+        cls,
+        X: np.ndarray,
+        groups: Sequence[str] | None = None,
+        normalisation: str = "rank",
+        scaled: bool = True,
+        group_weights: Mapping[str, float] | None = None,
     ) -> Preprocessing:
-        """From training rows; without `groups` all features are one, without `scaled` factors are 1."""
+        """From training rows; without `groups` all features are one, without `scaled` factors are 1.
+
+        A group's share of the squared distance is its weight over the sum of all, the same for each unless told.
+        """
         if normalisation not in NORMALISATIONS:
             raise unknown_name("normalisation", normalisation, NORMALISATIONS)
         some = X[:: -(-len(X) // FITTING_ROWS)] if len(X) else X
         state = NORMALISATIONS[normalisation](some)
         names = ("all",) * X.shape[1] if groups is None else tuple(groups)
-        factors = GroupedDistance.fit(state.apply(some), names).factors if scaled else np.ones(X.shape[1])
+        weights = None if group_weights is None else dict(group_weights)
+        factors = GroupedDistance.fit(state.apply(some), names, weights).factors if scaled else np.ones(X.shape[1])
         return cls(normalisation, state, factors)
 
     @property

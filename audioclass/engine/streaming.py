@@ -12,7 +12,7 @@ from audioclass.classifier.model import ROWS_TOGETHER, Model
 from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
 from audioclass.data import Block, Features, Posteriors
 from audioclass.errors import UsageError
-from audioclass.extraction.extract import context_of, extract_features
+from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
 from audioclass.parameters import parse_component
 from audioclass.run import Run
@@ -88,7 +88,7 @@ class SegmentationOptions:
         framing = recipe.framing
         rates = sample_rate or framing.sample_rate, framing.sample_rate
         samples = longest_wait(*rates, block_length=SHORT_BLOCK, trim=recipe.trim)
-        frames = (FRAMES_PER_BLOCK + context_of(recipe)) / framing.frame_rate
+        frames = (FRAMES_PER_BLOCK + recipe.reach) / framing.frame_rate
         waiting = samples + frames + framing.frame_length / framing.sample_rate
         n_windows = 1 + (smoother.look_ahead if isinstance(smoother, LooksAhead) else 0)
         if self.windows:

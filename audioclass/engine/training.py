@@ -139,7 +139,9 @@ def train_on(
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
     recipe = recipe_of(config)
-    preprocessing = Preprocessing.fit(dataset.X, recipe.groups, config.normalisation)
+    preprocessing = Preprocessing.fit(
+        dataset.X, recipe.groups, config.normalisation, group_weights=recipe.group_weights
+    )
     examples = Examples.of(preprocessing.apply(dataset.X), dataset.y, dataset.weights, dataset.groups)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
 from audioclass.data import Block, Cut, Features
 from audioclass.errors import AudioclassError, AudioFileError, ComponentError
-from audioclass.extraction.cache import Cache, CachedFeatures, FeaturesInMemory, cache_key
+from audioclass.extraction.cache import Cache, CachedFeatures, FeaturesInMemory, JoinedFeatures, content_of, key_of
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
 from audioclass.recordings import regular
@@ -33,7 +33,7 @@ class Extracted:
     """
 
     path: Path
-    cached: CachedFeatures | FeaturesInMemory | None = None
+    cached: CachedFeatures | JoinedFeatures | FeaturesInMemory | None = None
     reason: str = ""
     was_cached: bool = False
     seconds_taken: float = 0.0
@@ -45,6 +45,7 @@ def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache | None, ru
 
     Where the cache takes nothing, or no more, features are held in memory; the first time, a warning says so.
     """
+    recipe.require_fitted()
     prepared = None if cache is None else cache.prepare()
     progress = run.progress if run.executor.shares_memory else silent
     work = partial(extract_one, recipe=recipe, cache=prepared, progress=progress, strict=run.strict)
@@ -87,19 +88,33 @@ def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progre
     """
     is_pipe = str(path) == "-"
     with _readable(path):
-        key = uuid.uuid4().hex if is_pipe else cache_key(regular(path), recipe)
-    computed = _Computed(path, recipe, progress)
+        content = uuid.uuid4().hex if is_pipe else content_of(regular(path))
+    key, unkept = key_of(content, recipe), None
     if cache is not None and not is_pipe:
-        before = cache.find(key)
-        if before is not None:
-            return Extracted(path, before, was_cached=True)
-        if cache.keeps:
-            try:
-                return Extracted(path, cache.write(key, computed.chunks(), recipe, computed.cut_of))
-            except OSError as error:  # of writing: those of reading have become errors of the recording
-                in_memory = FeaturesInMemory.of(key, computed.chunks(), recipe, computed.cut_of)
-                return Extracted(path, in_memory, unkept=error)
-    return Extracted(path, FeaturesInMemory.of(key, computed.chunks(), recipe, computed.cut_of))
+        halves = [each for each in (recipe.fixed, recipe.learnt) if each.parts] or [recipe]
+        parts = {key_of(content, half): half for half in halves}
+        entries = {part: entry for part in parts if (entry := cache.find(part)) is not None}
+        missing = {part: half for part, half in parts.items() if part not in entries}
+        try:
+            if missing and cache.keeps:
+                entries |= _written(path, missing, recipe, cache, progress)
+        except OSError as error:  # of writing: those of reading have become errors of the recording
+            unkept = error
+        if len(entries) == len(parts) and len({entry.n_rows for entry in entries.values()}) == 1:
+            several = [entries[part] for part in parts]
+            joined = several[0] if len(several) == 1 else JoinedFeatures(key, recipe, *several)
+            return Extracted(path, joined, was_cached=not missing)
+    computed = _Computed(path, recipe, progress)
+    in_memory = FeaturesInMemory.of(key, computed.chunks(), recipe, computed.cut_of)
+    return Extracted(path, in_memory, unkept=unkept)
+
+
+def _written(
+    path: Path, missing: Mapping[str, Recipe], recipe: Recipe, cache: Cache, progress: Progress
+) -> dict[str, CachedFeatures]:
+    """The entries that the cache lacks, by their keys, computed in one pass."""
+    computed = _Computed(path, next(iter(missing.values())) if len(missing) == 1 else recipe, progress)
+    return dict(zip(missing, cache.write_several(missing, computed.chunks(), computed.cut_of), strict=True))
 
 
 class _Computed:

@@ -6,10 +6,11 @@ and of the recipe. It is read to its end, with its checksums, before anybody rel
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,46 @@ class FeaturesInMemory:
         return replace(self.features, columns=recipe.columns, groups=recipe.groups)
 
 
+@dataclass(frozen=True, eq=False)
+class JoinedFeatures:
+    """The features of a recipe whose fixed and learnt parts are kept apart: no training changes those of the first."""
+
+    key: str
+    recipe: Recipe
+    fixed: CachedFeatures
+    learnt: CachedFeatures
+
+    @property
+    def cut(self) -> Cut | None:
+        """What cut the recording."""
+        return self.fixed.cut
+
+    @property
+    def n_rows(self) -> int:
+        """How many windows there are."""
+        return self.fixed.n_rows
+
+    @property
+    def n_columns(self) -> int:
+        """How many features each has."""
+        return self.fixed.n_columns + self.learnt.n_columns
+
+    @property
+    def seconds(self) -> float:
+        """Where the last window ends."""
+        return self.fixed.seconds
+
+    def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Values and (start, end) of a few thousand rows at a time, columns in the order of the recipe."""
+        for (fixed, spans), (learnt, _) in zip(self.fixed.rows(), self.learnt.rows(), strict=True):
+            yield self.recipe.join(fixed, learnt), spans
+
+    def load(self, recipe: Recipe) -> Features:
+        """All rows in memory."""
+        fixed, learnt = self.fixed.load(recipe.fixed), self.learnt.load(recipe.learnt)
+        return Features(recipe.join(fixed.X, learnt.X), recipe.columns, recipe.groups, fixed.segments)
+
+
 @dataclass(frozen=True)
 class Cache:
     """A folder of features; `prepare` removes what killed processes left unfinished."""
@@ -139,19 +180,40 @@ class Cache:
         self, key: str, chunks: Iterable[Features], recipe: Recipe, cut_of: Callable[[], Cut | None] = whole
     ) -> CachedFeatures:
         """Write an entry chunk by chunk, then what cut them; where the chunks fail, nothing stays."""
-        with self.store.writing(key) as stream, zipfile.ZipFile(stream, "w") as archive:
-            times = _fill(archive, chunks)
+        return self.write_several({key: recipe}, chunks, cut_of)[0]
+
+    def write_several(
+        self, recipes: Mapping[str, Recipe], chunks: Iterable[Features], cut_of: Callable[[], Cut | None] = whole
+    ) -> list[CachedFeatures]:
+        """Entries for several recipes, each by its key, of chunks that hold the columns of all of them."""
+        with contextlib.ExitStack() as stack:
+            streams = [stack.enter_context(self.store.writing(key)) for key in recipes]
+            archives = [stack.enter_context(zipfile.ZipFile(stream, "w")) for stream in streams]
+            times = _fill(dict(zip(archives, recipes.values(), strict=True)), chunks)
             seconds, cut = times[-1][1] if times else 0.0, cut_of()
-            about: dict[str, Any] = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds}
-            about |= {"recipe": recipe.fingerprint, "key": key, "cut": None if cut is None else vars(cut)}
-            archive.writestr("about.json", json.dumps(about))
-        return CachedFeatures(self.store.place(key), len(times), len(recipe.columns), seconds, cut)
+            for archive, (key, recipe) in zip(archives, recipes.items(), strict=True):
+                about: dict[str, Any] = {"n_rows": len(times), "n_columns": len(recipe.columns), "seconds": seconds}
+                about |= {"recipe": recipe.fingerprint, "key": key, "cut": None if cut is None else vars(cut)}
+                archive.writestr("about.json", json.dumps(about))
+        return [
+            CachedFeatures(self.store.place(key), len(times), len(recipe.columns), seconds, cut)
+            for key, recipe in recipes.items()
+        ]
 
 
 def cache_key(path: Path, recipe: Recipe) -> str:
     """The name of a result: a digest of the recording's bytes and of the recipe."""
+    return key_of(content_of(path), recipe)
+
+
+def content_of(path: Path) -> str:
+    """A digest of the recording's bytes."""
     with path.open("rb") as file:
-        content = hashlib.file_digest(file, "blake2b").hexdigest()
+        return hashlib.file_digest(file, "blake2b").hexdigest()
+
+
+def key_of(content: str, recipe: Recipe) -> str:
+    """The name of a result of a recording of this content."""
     return hashlib.sha256(f"{content} {recipe.fingerprint}".encode()).hexdigest()
 
 
@@ -174,12 +236,25 @@ def _is_right(X: np.ndarray, times: np.ndarray) -> bool:
     return bool(np.isfinite(X).all() and np.isfinite(times).all() and (starts >= 0).all() and (starts <= ends).all())
 
 
-def _fill(archive: zipfile.ZipFile, chunks: Iterable[Features]) -> list[tuple[float, float]]:
-    """Write the rows as they come, then their times, which are given back."""
+def _fill(archives: Mapping[zipfile.ZipFile, Recipe], chunks: Iterable[Features]) -> list[tuple[float, float]]:
+    """Write the columns of each recipe as their rows come, then the times of these, which are given back."""
     times: list[tuple[float, float]] = []
-    with archive.open("X", "w", force_zip64=True) as values:
+    places: list[Any] | None = None
+    with contextlib.ExitStack() as stack:
+        members = [stack.enter_context(archive.open("X", "w", force_zip64=True)) for archive in archives]
         for chunk in chunks:
-            values.write(np.ascontiguousarray(chunk.X, VALUE).tobytes())
+            places = places or [_places(recipe.columns, chunk.columns) for recipe in archives.values()]
+            for values, columns in zip(members, places, strict=True):
+                values.write(np.ascontiguousarray(chunk.X[:, columns], VALUE).tobytes())
             times += [(segment.start, segment.end) for segment in chunk.segments]
-    archive.writestr("times", np.array(times, TIME).tobytes())
+    for archive in archives:
+        archive.writestr("times", np.array(times, TIME).tobytes())
     return times
+
+
+def _places(columns: Sequence[str], among: Sequence[str]) -> Any:
+    """Where the columns of a recipe stand among those of a chunk."""
+    if columns == among:
+        return slice(None)
+    place = {name: i for i, name in enumerate(among)}
+    return np.array([place[name] for name in columns], int)

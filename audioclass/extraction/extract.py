@@ -9,22 +9,26 @@ from typing import Any
 import numpy as np
 
 from audioclass.audio.blocks import resample
-from audioclass.contracts import EmbedsMany, HasContext, Named
+from audioclass.contracts import EmbedsMany, Named
 from audioclass.data import Block, Features, Segment
 from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import ComponentError
 from audioclass.extraction.frames import spectra_blocks
-from audioclass.extraction.recipe import Part, Recipe
+from audioclass.extraction.parts import Part
+from audioclass.extraction.recipe import DERIVATIVE_REACH, Recipe
 from audioclass.pooling.tracks import derivative
 from audioclass.pooling.windows import Windower
 from audioclass.threads import one_thread
 
-DERIVATIVE_REACH = 2
 DECIMALS = 4
 
 
 def extract_features(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
     """Features of a recording's windows, a few windows at a time; blocks are mono and at the recipe's sample rate."""
+    return _with_end(blocks, recipe.require_fitted())
+
+
+def _with_end(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
     clock = _Clock(recipe)
     last: Features | None = None  # it waits: where the recording ends, so does its last window
     for features in _all_windows(blocks, recipe, clock):
@@ -39,7 +43,7 @@ def extract_features(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Featur
 
 def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock) -> Iterator[Features]:
     windower = Windower(recipe.windows)
-    for spectra, inside in spectra_blocks(clock.watch(blocks), recipe.framing, context_of(recipe)):
+    for spectra, inside in spectra_blocks(clock.watch(blocks), recipe.framing, recipe.reach):
         for starts, windows in windower.push(_frame_matrices(recipe, spectra, inside)):
             yield _pooled(recipe, clock, starts, windows)
     for starts, windows in windower.finish():
@@ -74,20 +78,12 @@ class _Clock:
         return replace(features, segments=(*others, replace(last, end=max(end, last.start))))
 
 
-def context_of(recipe: Recipe) -> int:
-    """How many frames beside a block its descriptors and derivatives read."""
-    return max(
-        max((each.context for each in part.descriptors if isinstance(each, HasContext)), default=0)
-        + DERIVATIVE_REACH * part.derivatives
-        for part in recipe.parts
-    )
-
-
 @one_thread()
 def _frame_matrices(recipe: Recipe, spectra: CachedSpectra, inside: slice) -> list[np.ndarray]:
     """One matrix for each part: its descriptors and their derivatives, or the samples themselves for an embedding."""
     known: dict[Any, np.ndarray] = {}
-    return [_part_frames(part, spectra, known)[inside] for part in recipe.parts]
+    matrices = [_part_frames(part, spectra, known)[inside] for part in recipe.parts]
+    return matrices or [np.empty((inside.stop - inside.start, 0), np.float32)]
 
 
 def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray]) -> np.ndarray:
@@ -107,7 +103,8 @@ def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray
 
 @one_thread()
 def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Sequence[np.ndarray]) -> Features:
-    parts = [_pool_part(part, recipe, part_windows) for part, part_windows in zip(recipe.parts, windows, strict=True)]
+    parts = [np.empty((len(starts), 0), np.float32)]
+    parts += [_pool_part(part, recipe, some) for part, some in zip(recipe.parts, windows, strict=bool(recipe.parts))]
     # Digits that differ by rounding alone must not survive to be ranked against one another.
     X = np.round(np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind"), DECIMALS)
     return Features(X, recipe.columns, recipe.groups, tuple(clock.segment(start) for start in starts))
@@ -115,9 +112,8 @@ def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Seque
 
 def _pool_part(part: Part, recipe: Recipe, windows: np.ndarray) -> np.ndarray:
     if part.embedding is None:
-        frame_rate = recipe.framing.frame_rate
-        pooled = [_finite(pooling.pool(windows, frame_rate), "pooling", pooling) for pooling in part.poolings]
-        return np.concatenate(pooled, axis=1)
+        pooled = part.pool(windows, recipe.framing.frame_rate)
+        return np.concatenate([_finite(values, "pooling", pooling) for pooling, values in pooled], axis=1)
     rate = part.embedding.sample_rate
     samples = [resample(window.reshape(-1), recipe.framing.sample_rate, rate) for window in windows]
     if isinstance(part.embedding, EmbedsMany):

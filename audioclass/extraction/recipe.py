@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Descriptor, Embedding, HasContext, Named, Pooling
+from audioclass.contracts import Arrays, HasContext
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import UsageError, unknown_name
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
-from audioclass.parameters import parameter_values
+from audioclass.extraction.parts import Learnt, Part
 from audioclass.pooling.windows import Windows
 
+DERIVATIVE_REACH = 2  # frames beside one that the slope of its tracks is fitted to
 FORMAT = 1  # raised whenever the same recipe would give other values than before
-PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding")
+PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding", "weight")
 RECIPE_KEYS = (
     "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "parts",
 )  # fmt: skip
@@ -33,6 +34,7 @@ LIMITS = {
     "hop_length": 2**14,
     "window": 86_400.0,
     "window_hop": 86_400.0,
+    "weight": 1e6,
 }
 MOST_FRAMES = 8000  # a second
 MOST_OVERLAP = 64  # frames that a sample stands in
@@ -45,47 +47,12 @@ Make = Callable[[str, str, Mapping[str, Any]], Any]
 
 
 @dataclass(frozen=True)
-class Part:
-    """Some descriptors, their derivatives up to an order, and the poolings of all of them; or one embedding.
-
-    Its features belong to `group`: kernels weigh distances group by group.
-    """
-
-    group: str
-    descriptors: tuple[Descriptor, ...] = ()
-    poolings: tuple[Pooling, ...] = ()
-    derivatives: int = 0
-    embedding: Embedding | None = None
-
-    def frame_columns(self, framing: Framing) -> list[str]:
-        """Names of the values of each frame, derivatives after the values."""
-        names = [name for descriptor in self.descriptors for name in descriptor.columns(framing)]
-        return [name + suffix for suffix in ("", "_d1", "_d2")[: self.derivatives + 1] for name in names]
-
-    def columns(self, framing: Framing) -> list[str]:
-        """Names of the features, each with the group before it."""
-        if self.embedding is not None:
-            return [f"{self.group}.{name}" for name in self.embedding.columns()]
-        frame_columns = self.frame_columns(framing)
-        return [f"{self.group}.{name}" for pooling in self.poolings for name in pooling.columns(frame_columns)]
-
-    def plain(self) -> dict[str, Any]:
-        """The part as it stands in a recipe file."""
-        if self.embedding is not None:
-            return {"group": self.group, "embedding": _plain_component(self.embedding)}
-        return {
-            "group": self.group,
-            "descriptors": [_plain_component(component) for component in self.descriptors],
-            "poolings": [_plain_component(component) for component in self.poolings],
-            "derivatives": self.derivatives,
-        }
-
-
-@dataclass(frozen=True)
 class Recipe:
     """How recordings become features; `window` and `window_hop` are seconds, `origins` the components' distributions.
 
-    A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out.
+    A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out. So many
+    frames of `context` are computed beside every block at least, though no descriptor of these parts reads them: a part
+    gives the same bits by itself as among others.
     """
 
     name: str
@@ -96,6 +63,7 @@ class Recipe:
     trim: bool = False
     summary: str = ""
     origins: tuple[str, ...] = ()
+    context: int = 0
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -106,6 +74,75 @@ class Recipe:
     def groups(self) -> tuple[str, ...]:
         """The group of every feature."""
         return tuple(part.group for part in self.parts for _ in part.columns(self.framing))
+
+    @cached_property
+    def group_weights(self) -> dict[str, float]:
+        """The weight of every group in distances between windows."""
+        return {part.group: part.weight for part in self.parts}
+
+    @cached_property
+    def learns(self) -> bool:
+        """Whether any of its poolings learns from training recordings."""
+        return any(part.learners for part in self.parts)
+
+    @cached_property
+    def is_fitted(self) -> bool:
+        """Whether all of its poolings that learn have learnt: before, nothing can be extracted."""
+        return all(len(part.fitted) == len(part.learners) for part in self.parts)
+
+    @cached_property
+    def fixed(self) -> Recipe:
+        """The parts that learn nothing, whose features no training changes; there may be none."""
+        return self._some(lambda part: not part.learners)
+
+    @cached_property
+    def learnt(self) -> Recipe:
+        """The parts of which a pooling learns."""
+        return self._some(lambda part: bool(part.learners))
+
+    def _some(self, is_among: Callable[[Part], bool]) -> Recipe:
+        return replace(self, parts=tuple(filter(is_among, self.parts)), context=self.reach)
+
+    @cached_property
+    def reach(self) -> int:
+        """How many frames beside a block are computed with it: what descriptors and derivatives read, or `context`."""
+        return max([self.context, *(_reach(part) for part in self.parts)])
+
+    @cached_property
+    def is_learnt(self) -> np.ndarray:
+        """(n_features,): whether each is of a part of which a pooling learns."""
+        flags = [bool(part.learners) for part in self.parts]
+        return np.repeat(np.array(flags, bool), [len(part.columns(self.framing)) for part in self.parts])
+
+    def join(self, fixed: np.ndarray, learnt: np.ndarray) -> np.ndarray:
+        """Rows of the recipe's features from those of its fixed and of its learnt parts."""
+        X = np.empty((len(fixed), len(self.columns)), np.result_type(fixed, learnt))
+        X[:, ~self.is_learnt], X[:, self.is_learnt] = fixed, learnt
+        return X
+
+    def with_learnt(self, learnt: Sequence[Sequence[Arrays]]) -> Recipe:
+        """The same with what every pooling that learns has learnt, part by part; a ValueError where it does not fit."""
+        parts = []
+        for part, of_part in zip(self.parts, learnt, strict=True):
+            fitted = tuple(Learnt.of(arrays) for arrays in of_part)
+            parts.append(replace(part, fitted=fitted))
+            _check_learnt(parts[-1], self.framing)
+        return replace(self, parts=tuple(parts))
+
+    @cached_property
+    def unfitted(self) -> Recipe:
+        """The same before anything was learnt."""
+        return replace(self, parts=tuple(replace(part, fitted=()) for part in self.parts))
+
+    def require_fitted(self) -> Recipe:
+        """The recipe itself; a UsageError where a pooling must be fitted to training recordings first."""
+        if not self.is_fitted:
+            names = ", ".join(dict.fromkeys(one.name for part in self.parts for one in part.learners))
+            raise UsageError(
+                f"recipe {self.name}: pooling {names} learns from training recordings: train a model with the recipe"
+                " and extract with that model"
+            )
+        return self
 
     @cached_property
     def windows(self) -> Windows:
@@ -136,7 +173,13 @@ class Recipe:
     def fingerprint(self) -> str:
         """The same for recipes that give the same features: what is computed, by which versions of components."""
         table = {key: value for key, value in self.plain().items() if key != "summary"}
-        text = json.dumps([FORMAT, table, sorted(self.origins)], sort_keys=True)
+        table["parts"] = [{key: value for key, value in part.items() if key != "weight"} for part in table["parts"]]
+        entries: list[Any] = [FORMAT, table, sorted(self.origins)]
+        if self.learns:
+            entries.append([[learnt.digest for learnt in part.fitted] for part in self.parts])
+        if self.reach > max(map(_reach, self.parts), default=0):
+            entries.append(self.reach)
+        text = json.dumps(entries, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -181,19 +224,23 @@ def _part(name: str, table: Any, component: Callable[[str, Any], Any]) -> Part:
         raise UsageError(f"recipe {name}: every part must name its group")
     where = f"recipe {name}, group {table['group']}"
     _check_keys(where, table, PART_KEYS)
+    weight = _number(name, {"weight": 1.0, **table}, "weight")
     if "embedding" in table:
-        return Part(table["group"], embedding=component("embedding", table["embedding"]))
+        return Part(table["group"], embedding=component("embedding", table["embedding"]), weight=weight)
     derivatives = table.get("derivatives", 0)
     if derivatives not in (0, 1, 2):
         raise UsageError(f"{where}: derivatives={derivatives!r} must be 0, 1 or 2")
     descriptors = tuple(component("descriptor", one) for one in _list(where, table, "descriptors"))
     poolings = tuple(component("pooling", one) for one in _list(where, table, "poolings"))
-    return Part(table["group"], descriptors, poolings, derivatives)
+    return Part(table["group"], descriptors, poolings, derivatives, weight=weight)
 
 
 def _checked(recipe: Recipe) -> Recipe:
     if recipe.framing.hop_length > recipe.framing.frame_length:
         raise UsageError(f"recipe {recipe.name}: hop_length must be at most frame_length, or samples are skipped")
+    for part in recipe.parts:
+        if part.weight != recipe.group_weights[part.group]:
+            raise UsageError(f"recipe {recipe.name}: parts of group {part.group} must have the same weight")
     _check_cost(recipe)
     silence = CachedSpectra(np.zeros(recipe.framing.frame_length, np.float32), recipe.framing)
     try:  # what a component finds wrong with this sample rate or frame is found now, not at the first recording
@@ -208,6 +255,27 @@ def _checked(recipe: Recipe) -> Recipe:
     return recipe
 
 
+def _reach(part: Part) -> int:
+    """How many frames beside a block its descriptors and derivatives read."""
+    contexts = [each.context for each in part.descriptors if isinstance(each, HasContext)]
+    return max(contexts, default=0) + DERIVATIVE_REACH * part.derivatives
+
+
+def _check_learnt(part: Part, framing: Framing) -> None:
+    """Refuse what poolings could not have learnt for these descriptors: a single frame is pooled with it."""
+    if len(part.fitted) != len(part.learners):
+        raise ValueError(f"group {part.group}: {len(part.fitted)} of {len(part.learners)} poolings have learnt")
+    names = part.frame_columns(framing) if part.learners else []
+    frame = np.zeros((1, 1, len(names)), np.float32)
+    for pooling, learnt in zip(part.learners, part.fitted, strict=True):
+        try:
+            pooled = pooling.pool(frame, framing.frame_rate, learnt.arrays)
+        except ValueError as error:
+            raise ValueError(f"group {part.group}: {error}") from error
+        if np.shape(pooled) != (1, len(pooling.columns(names))) or not np.isfinite(pooled).all():
+            raise ValueError(f"group {part.group}: what pooling {pooling.name} has learnt does not fit it")
+
+
 def _check_cost(recipe: Recipe) -> None:
     """Bound what a second of audio becomes, and the windows that are pooled together, before anything is computed."""
     framing, windows, where = recipe.framing, recipe.windows, f"recipe {recipe.name}"
@@ -215,9 +283,7 @@ def _check_cost(recipe: Recipe) -> None:
         raise UsageError(f"{where}: {framing.frame_rate:g} frames a second, at most {MOST_FRAMES}")
     if framing.frame_length > MOST_OVERLAP * framing.hop_length:
         raise UsageError(f"{where}: frame_length must be at most {MOST_OVERLAP} times hop_length")
-    reach = max(
-        (one.context for part in recipe.parts for one in part.descriptors if isinstance(one, HasContext)), default=0
-    )
+    reach = recipe.reach
     if (FRAMES_PER_BLOCK + 2 * reach) * framing.frame_length > MOST_SAMPLES:
         raise UsageError(f"{where}: frame_length={framing.frame_length} is too long with {reach} frames of context")
     n_features = 0
@@ -258,10 +324,3 @@ def _number(name: str, table: Mapping[str, Any], key: str) -> float:
     if value > LIMITS[key]:
         raise UsageError(f"recipe {name}: {key}={value!r} must be at most {LIMITS[key]:g}")
     return float(value)
-
-
-def _plain_component(component: Named) -> dict[str, Any]:
-    values = {
-        key: list(value) if isinstance(value, tuple) else value for key, value in parameter_values(component).items()
-    }
-    return {"name": component.name, **{key: value for key, value in values.items() if value is not None}}

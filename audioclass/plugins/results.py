@@ -101,7 +101,14 @@ def _frames(self: Any, spectra: Any, result: Any) -> str:
     return _shape("frames", result, expected, what) or _numbers("frames", result)
 
 
-def _pool(self: Any, windows: Any, frame_rate: float, result: Any) -> str:
+def _fit_pooling(*arguments: Any) -> str:
+    result = arguments[-1]
+    flaws = (_numbers(f"fit of {name!r}", array) for name, array in result.items())
+    return _mapping("fit", result) or next(filter(None, flaws), "")
+
+
+def _pool(self: Any, windows: Any, frame_rate: float, *more: Any) -> str:
+    result = more[-1]  # what was learnt stands before it where the pooling learns
     # Only the number of names matters: a pooling is not told them with its windows.
     n_columns = len(self.columns([f"column_{i}" for i in range(windows.shape[2])]))
     what = f"{len(windows)} windows of {windows.shape[2]} columns"
@@ -265,6 +272,7 @@ def _must_map(method: str) -> Callable[..., str]:
 
 LOOKS: dict[tuple[str, str], Callable[..., str]] = {
     ("descriptor", "frames"): _frames,
+    ("pooling", "fit"): _fit_pooling,
     ("pooling", "pool"): _pool,
     ("embedding", "embed"): _embed,
     ("embedding", "embed_many"): _embed_many,

@@ -20,6 +20,7 @@ from audioclass.testing import (
     descriptors,
     direct_strategies,
     embeddings,
+    fitted_poolings,
     formats,
     kernels,
     poolings,
@@ -42,6 +43,7 @@ __all__ = [
     "check_descriptor",
     "check_direct_strategy",
     "check_embedding",
+    "check_fitted_pooling",
     "check_format",
     "check_kernel",
     "check_pooling",
@@ -86,8 +88,13 @@ def check_embedding(embedding: Any) -> None:
 
 
 def check_pooling(pooling: Any) -> None:
-    """A pooling summarises each window by itself."""
+    """A pooling summarises each window by itself; one that learns is checked as such."""
     check_component("pooling", pooling)
+
+
+def check_fitted_pooling(pooling: Any) -> None:
+    """A fitted pooling learns small arrays, the same for a seed, and summarises each window by itself to the bit."""
+    require_checks(pooling, fitted_poolings.CHECKS)
 
 
 def check_kernel(kernel: Any) -> None:

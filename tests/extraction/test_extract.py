@@ -15,7 +15,8 @@ from audioclass.errors import ComponentError
 from audioclass.extraction import extract
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import spectra_blocks
-from audioclass.extraction.recipe import Part, recipe_of
+from audioclass.extraction.parts import Part
+from audioclass.extraction.recipe import recipe_of
 from audioclass.plugins.manager import PluginManager, plugin_manager
 from audioclass.plugins.sources import PluginSource
 
