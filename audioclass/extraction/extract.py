@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from audioclass.errors import ComponentError
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.parts import Part
 from audioclass.extraction.recipe import DERIVATIVE_REACH, Recipe
-from audioclass.pooling.tracks import derivative
+from audioclass.pooling.tracks import derivative, sharing
 from audioclass.pooling.windows import Windower
 from audioclass.threads import one_thread
 
@@ -80,10 +80,22 @@ class _Clock:
 
 @one_thread()
 def _frame_matrices(recipe: Recipe, spectra: CachedSpectra, inside: slice) -> list[np.ndarray]:
-    """One matrix for each part: its descriptors and their derivatives, or the samples themselves for an embedding."""
+    """One matrix for each source: descriptors and their derivatives, or the samples themselves for embeddings."""
     known: dict[Any, np.ndarray] = {}
-    matrices = [_part_frames(part, spectra, known)[inside] for part in recipe.parts]
+    matrices = [_part_frames(part, spectra, known)[inside] for part in _sources(recipe).values()]
     return matrices or [np.empty((inside.stop - inside.start, 0), np.float32)]
+
+
+def _sources(recipe: Recipe) -> dict[Hashable, Part]:
+    """What the frames of parts are made of, with a part that is: parts of the same descriptors share their frames."""
+    sources: dict[Hashable, Part] = {}
+    for part in recipe.parts:
+        sources.setdefault(_source(part), part)
+    return sources
+
+
+def _source(part: Part) -> Hashable:
+    return "samples" if part.embedding is not None else (part.descriptors, part.derivatives)
 
 
 def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray]) -> np.ndarray:
@@ -103,8 +115,10 @@ def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray
 
 @one_thread()
 def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Sequence[np.ndarray]) -> Features:
-    parts = [np.empty((len(starts), 0), np.float32)]
-    parts += [_pool_part(part, recipe, some) for part, some in zip(recipe.parts, windows, strict=bool(recipe.parts))]
+    of_source = dict(zip(_sources(recipe), windows, strict=bool(recipe.parts)))
+    with sharing():
+        parts = [np.empty((len(starts), 0), np.float32)]
+        parts += [_pool_part(part, recipe, of_source[_source(part)]) for part in recipe.parts]
     # Digits that differ by rounding alone must not survive to be ranked against one another.
     X = np.round(np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind"), DECIMALS)
     return Features(X, recipe.columns, recipe.groups, tuple(clock.segment(start) for start in starts))

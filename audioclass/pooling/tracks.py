@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, ParamSpec
 
 import numpy as np
 import scipy.fft
 
 SMALLEST_VARIANCE = np.float32(1e-6)
+PAIRWISE = 8  # beyond so many numbers numpy adds halves of them
+
+P = ParamSpec("P")
+Views = dict[tuple[Any, ...], tuple[np.ndarray, np.ndarray]]
+_VIEWS: ContextVar[Views | None] = ContextVar("views", default=None)
 
 
+@contextlib.contextmanager
+def sharing() -> Iterator[None]:
+    """Within it a view of the same windows is computed once, whichever poolings ask for it, and cannot be written."""
+    token = _VIEWS.set({})
+    try:
+        yield
+    finally:
+        _VIEWS.reset(token)
+
+
+def _shared(view: Callable[P, np.ndarray]) -> Callable[P, np.ndarray]:
+    """The view from among those already computed of this very array with these values, within `sharing`."""
+
+    @wraps(view)
+    def once(*args: P.args, **kwargs: P.kwargs) -> np.ndarray:
+        views = _VIEWS.get()
+        if views is None:
+            return view(*args, **kwargs)
+        windows: Any = args[0]
+        key = (view, id(windows), *args[1:], *kwargs.items())
+        if key not in views:
+            values = view(*args, **kwargs)
+            if values is not windows:
+                values.flags.writeable = False
+            views[key] = windows, values  # with the windows: their id is theirs for as long as they are there
+        return views[key][1]
+
+    return once
+
+
+@_shared
 def derivative(windows: np.ndarray, reach: int = 2) -> np.ndarray:
     """Slope of the regression line over `reach` frames on either side, per frame; the ends are repeated."""
     n_frames = windows.shape[1]
@@ -22,6 +62,7 @@ def derivative(windows: np.ndarray, reach: int = 2) -> np.ndarray:
     return slope / np.float32(2 * sum(step**2 for step in range(1, reach + 1)))
 
 
+@_shared
 def level_free(windows: np.ndarray, depth: float) -> np.ndarray:
     """Decibels below the loudest value of each window, no lower than −depth; as they are where depth is 0."""
     if not depth:
@@ -29,19 +70,61 @@ def level_free(windows: np.ndarray, depth: float) -> np.ndarray:
     return np.asarray(np.maximum(windows - windows.max(axis=(1, 2), keepdims=True), np.float32(-depth)))
 
 
+@_shared
 def merge_bands(windows: np.ndarray, bands: int) -> np.ndarray:
     """Means of neighbouring columns, `bands` of them; as they are where there are no more than that."""
     d = windows.shape[2]
     if d <= bands:
         return windows
+    width = d // bands
+    if d % bands == 0 and width <= PAIRWISE:  # the very sums of below, of all bands at a time
+        rest = windows[:, :, 1::width].copy()
+        for i in range(2, width):
+            rest += windows[:, :, i::width]
+        rest += windows[:, :, ::width]
+        return np.asarray(rest / np.float32(width))
     edges = np.linspace(0, d, bands + 1).round().astype(int)
     sums = np.add.reduceat(windows, edges[:-1], axis=2)
     return sums / np.diff(edges).astype(np.float32)
 
 
+@_shared
 def cepstra(windows: np.ndarray, coefficients: int) -> np.ndarray:
     """The first coefficients of the orthonormal cosine transform over the columns."""
-    return np.asarray(scipy.fft.dct(windows, norm="ortho", axis=2)[:, :, :coefficients])
+    return _all_cepstra(windows)[:, :, :coefficients]
+
+
+@_shared
+def _all_cepstra(windows: np.ndarray) -> np.ndarray:
+    return np.asarray(scipy.fft.dct(windows, norm="ortho", axis=2))
+
+
+def moving_mean(windows: np.ndarray, reach: int, axis: int) -> np.ndarray:
+    """Mean over `reach` neighbours on either side along an axis, and the value itself; the ends are repeated."""
+    widths = [(reach, reach) if i == axis else (0, 0) for i in range(windows.ndim)]
+    sums = np.pad(windows, widths, mode="edge").swapaxes(0, axis)
+    n, total, done, width = windows.shape[axis], None, 0, 1
+    wanted = 2 * reach + 1
+    while done < wanted:  # sums of 1, 2, 4, … neighbours, of which those are added that make up the whole
+        if wanted & width:
+            part = sums[done : done + n]
+            total = part.copy() if total is None else np.add(total, part, out=total)
+            done += width
+        sums = sums[:-width] + sums[width:] if done < wanted else sums
+        width *= 2
+    return np.asarray(total).swapaxes(0, axis) / np.float32(wanted)
+
+
+@_shared
+def levels(windows: np.ndarray, depth: float) -> np.ndarray:
+    """(n_windows, n_frames): decibels of the mean power over the columns, below the loudest frame of each window.
+
+    A column counts down to `depth` decibels below the loudest value; where depth is 0, as it is.
+    """
+    below = level_free(windows, depth)
+    below = below if depth else below - below.max(axis=(1, 2), keepdims=True)
+    power = np.exp(below * np.float32(np.log(10) / 10)).mean(axis=2) + np.float32(1e-10)
+    return np.asarray(np.log(power / power.max(axis=1, keepdims=True)) * np.float32(10 / np.log(10)))
 
 
 def centred(windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

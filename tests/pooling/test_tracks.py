@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.ndimage
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from librosa.feature import delta
 from audioclass.pooling import tracks
 
 WINDOWS = np.random.default_rng(0).gamma(2.0, 1.0, (3, 50, 4)).astype(np.float32)
+LEVELS = np.random.default_rng(3).normal(-30, 8, (2, 41, 24)).astype(np.float32)
 
 
 def test_librosa_agrees_on_derivatives():
@@ -65,3 +67,43 @@ def test_bands_that_do_not_divide_are_merged_too():
 def test_names_say_where_columns_come_from():
     assert tracks.numbered(["mel_0", "mel_1"], 3) == ["mel_0", "mel_1", "mel_2"]
     assert tracks.suffixed(["a", "b"], ["x", "y"]) == ["a_x", "b_x", "a_y", "b_y"]
+
+
+@pytest.mark.parametrize("bands", [12, 8, 3, 2, 5])
+def test_merged_bands_are_sums_over_their_edges_to_the_bit(bands):
+    edges = np.linspace(0, 24, bands + 1).round().astype(int)
+    expected = np.add.reduceat(LEVELS, edges[:-1], axis=2) / np.diff(edges).astype(np.float32)
+    assert np.array_equal(tracks.merge_bands(LEVELS, bands), expected)
+    assert tracks.merge_bands(LEVELS, 24 + bands) is LEVELS
+
+
+@pytest.mark.parametrize(("reach", "axis"), [(1, 1), (4, 2), (7, 1), (8, 1), (60, 1)])
+def test_scipy_agrees_on_moving_means(reach, axis):
+    expected = scipy.ndimage.uniform_filter1d(LEVELS.astype(float), 2 * reach + 1, axis=axis, mode="nearest")
+    np.testing.assert_allclose(tracks.moving_mean(LEVELS, reach, axis), expected, atol=1e-4)
+
+
+def test_levels_are_those_of_the_mean_power_below_the_loudest_frame():
+    windows = np.array([[[0, 0], [0, -100], [-10, -10]]], np.float32)
+    np.testing.assert_allclose(tracks.levels(windows, 60.0)[0], [0, -3.0103, -10], atol=1e-4)
+    np.testing.assert_allclose(tracks.levels(windows + 40, 0.0)[0], [0, -3.0103, -10], atol=1e-4)
+
+
+def test_views_are_computed_once_while_they_are_shared():
+    with tracks.sharing():
+        first = tracks.cepstra(tracks.level_free(LEVELS, 50.0), 5)
+        assert tracks.cepstra(tracks.level_free(LEVELS, 50.0), 5) is first
+        assert tracks.level_free(LEVELS, 40.0) is not tracks.level_free(LEVELS, 50.0)
+        assert tracks.level_free(LEVELS, 0.0) is LEVELS
+        with pytest.raises(ValueError, match="read-only"):
+            first += 1
+    assert LEVELS.flags.writeable
+    alone = tracks.cepstra(tracks.level_free(LEVELS, 50.0), 5)
+    assert alone is not first
+    assert np.array_equal(alone, first)
+
+
+def test_windows_that_are_gone_are_not_mistaken_for_others():
+    with tracks.sharing():
+        means = [float(tracks.level_free(np.full((1, 1, 1), level, np.float32), 0.0)[0, 0, 0]) for level in range(50)]
+    assert means == list(range(50))
