@@ -58,6 +58,33 @@ class CepstralCovariance:
 
 
 @component
+class LaggedCovariance:
+    """Matrix logarithm of the covariance of cepstra with those some frames later: what follows what, upper triangle."""
+
+    name: ClassVar[str] = "lagged_covariance"
+    coefficients: int = parameter(12, low=1, high=64, help="how many cepstral coefficients")
+    lags: tuple[int, ...] = parameter((0, 4, 12, 24), low=0, high=1024, help="how many frames later")
+    depth: float = parameter(60.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
+
+    def __post_init__(self) -> None:
+        if not self.lags or len(set(self.lags)) < len(self.lags):
+            raise ValueError(f"lagged_covariance: lags={self.lags} must be one or more different numbers of frames")
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """Pairs of coefficients, each with its lag."""
+        names = [f"{i}_lag{lag}" for lag in self.lags for i in range(self.coefficients)]
+        return [f"covariance_{a}_{b}" for i, a in enumerate(names) for b in names[i:]]
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """Over the frames that have all their followers, but at least the first half: the last frame stands in."""
+        values = _cepstra(windows, self.coefficients, self.depth)
+        n_frames = values.shape[1]
+        first = np.arange(max(n_frames - max(self.lags), (n_frames + 1) // 2))
+        stacked = [values[:, np.minimum(first + lag, n_frames - 1)] for lag in self.lags]
+        return _log_covariance(np.concatenate(stacked, axis=2))
+
+
+@component
 class CepstralSlices:
     """Mean and deviation of the cepstra over equal slices of the sounding part of a window: order in time."""
 
@@ -81,10 +108,11 @@ class CepstralSlices:
         """Sounding parts differ in length, so windows are taken one by one."""
         if not len(windows):
             return np.empty((0, len(self.columns(["mel_0"]))), np.float32)
-        return np.concatenate([self._pool_one(window[None]) for window in windows])
+        values = _cepstra(windows, self.coefficients, self.depth)
+        parts = [_sounding(window, self.active) for window in windows]
+        return np.concatenate([self._pool_one(values[i : i + 1, part]) for i, part in enumerate(parts)])
 
-    def _pool_one(self, window: np.ndarray) -> np.ndarray:
-        values = _cepstra(_sounding(window, self.depth, self.active), self.coefficients, 0.0)
+    def _pool_one(self, values: np.ndarray) -> np.ndarray:
         if self.normalised:
             values = values - values.mean(axis=1, keepdims=True)
             values /= np.sqrt((values * values).mean(axis=1, keepdims=True) + np.float32(0.5))
@@ -122,11 +150,10 @@ def _cepstra(windows: np.ndarray, coefficients: int, depth: float) -> np.ndarray
     return np.pad(values, ((0, 0), (0, 0), (0, missing))) if missing else values
 
 
-def _sounding(window: np.ndarray, depth: float, active: float) -> np.ndarray:
-    """The level-free frames from the first to the last that is within `active` decibels of the loudest value."""
-    levels = tracks.level_free(window, depth)
-    loud = np.flatnonzero(window.max(axis=2)[0] >= window.max() - np.float32(active))
-    return levels[:, loud[0] : loud[-1] + 1]
+def _sounding(window: np.ndarray, active: float) -> slice:
+    """The frames from the first to the last that is within `active` decibels of the loudest value."""
+    loud = np.flatnonzero(window.max(axis=1) >= window.max() - np.float32(active))
+    return slice(int(loud[0]), int(loud[-1]) + 1)
 
 
 def _log_covariance(values: np.ndarray) -> np.ndarray:
@@ -143,4 +170,4 @@ def _log_covariance(values: np.ndarray) -> np.ndarray:
 @hookimpl
 def register_poolings() -> list[type[Pooling]]:
     """Poolings through cepstra."""
-    return [CepstralStatistics, CepstralCovariance, CepstralSlices, TemporalShape]
+    return [CepstralStatistics, CepstralCovariance, LaggedCovariance, CepstralSlices, TemporalShape]

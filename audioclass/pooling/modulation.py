@@ -28,6 +28,7 @@ class ModulationSpectrum:
     rates: int = parameter(10, low=1, high=64, help="bands of modulation frequency")
     slowest: float = parameter(0.5, above=0.0, help="lower edge of the first, in hertz")
     fastest: float = parameter(50.0, above=0.0, help="upper edge of the last, in hertz, at most half the frame rate")
+    frames: int = parameter(0, low=0, high=8192, help="length of half-overlapping stretches that are averaged; 0: all")
     depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
@@ -38,7 +39,10 @@ class ModulationSpectrum:
     def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
         """log of the mean power of the spectrum over time in each modulation band, the mean level taken out."""
         levels = tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
-        return np.log(_energies(levels, frame_rate, _edges(self.rates, self.slowest, self.fastest, frame_rate)) + FLOOR)
+        edges = _edges(self.rates, self.slowest, self.fastest, frame_rate)
+        if self.frames:
+            return np.log(_mean_energies(levels, self.frames, frame_rate, edges) + FLOOR)
+        return np.log(_energies(levels, frame_rate, edges) + FLOOR)
 
 
 @component
@@ -86,6 +90,41 @@ class Rhythm:
         return np.concatenate([rates, tracks.flat(_autocorrelations(envelopes, lags))], axis=1)
 
 
+@component
+class LevelRhythm:
+    """How the level of a window moves: autocorrelation, spectrum, percentiles, duration and how much of it is loud."""
+
+    name: ClassVar[str] = "level_rhythm"
+    lags: int = parameter(100, low=1, high=512, help="how many lags of the autocorrelation, equally spaced")
+    longest: float = parameter(2.0, above=0.0, help="longest lag, in seconds")
+    rates: int = parameter(39, low=1, high=128, help="bands of modulation frequency from 0.5 to 50 Hz")
+    percentiles: tuple[float, ...] = parameter((5, 25, 50, 75, 95), low=0.0, high=100.0, help="percentiles, in percent")
+    parts: tuple[float, ...] = parameter((10, 20, 40), above=0.0, help="decibels below the loudest frame")
+    depth: float = parameter(60.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """Lags, modulation bands, percentiles, the duration, and the part of the frames above each bound."""
+        lags, rates = ([f"level_{what}{i}" for i in range(n)] for what, n in (("lag", self.lags), ("rate", self.rates)))
+        shares = [f"part_above_{part:g}" for part in self.parts]
+        return [*lags, *rates, *(f"level_p{percent:g}" for percent in self.percentiles), "log_duration", *shares]
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """The level is that of the power of all columns; the duration is log2 of seconds."""
+        level = tracks.levels(windows, self.depth)[:, :, None]
+        lags = (np.arange(1, self.lags + 1) * self.longest * frame_rate / self.lags).round().astype(int)
+        duration = np.full((len(windows), 1), np.log2(windows.shape[1] / frame_rate), np.float32)
+        return np.concatenate(
+            [
+                tracks.flat(_autocorrelations(level, lags)),
+                np.log(_energies(level, frame_rate, _edges(self.rates, 0.5, 50.0, frame_rate)) + FLOOR),
+                *tracks.percentiles(level, self.percentiles),
+                duration,
+                *((level >= np.float32(-part)).mean(axis=1, dtype=np.float32) for part in self.parts),
+            ],
+            axis=1,
+        )
+
+
 def _edges(rates: int, slowest: float, fastest: float, frame_rate: float) -> np.ndarray:
     return np.geomspace(slowest, max(min(fastest, frame_rate / 2), 1.01 * slowest), rates + 1)
 
@@ -97,8 +136,29 @@ def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray) -> np.nd
     moving = tracks.centred(levels)[0].transpose(0, 2, 1)
     spectrum = scipy.fft.rfft(moving, size, axis=2)
     power = (spectrum.real**2 + spectrum.imag**2) / np.float32(n_frames)
+    return _banded(power, frame_rate / size, edges)
+
+
+def _mean_energies(levels: np.ndarray, length: int, frame_rate: float, edges: np.ndarray) -> np.ndarray:
+    """(n_windows, n_bands · d): the same of the mean over stretches of `length` frames under a Hann window.
+
+    A window shorter than that is one stretch, continued by its mean.
+    """
+    within = min(length, levels.shape[1])
+    taper = np.hanning(within + 2)[1:-1].astype(np.float32)
+    total = np.zeros((len(levels), levels.shape[2], length // 2 + 1), np.float32)
+    starts = range(0, levels.shape[1] - within + 1, max(within // 2, 1))
+    for start in starts:
+        moving = tracks.centred(levels[:, start : start + within])[0] * taper[:, None]
+        spectrum = scipy.fft.rfft(moving.transpose(0, 2, 1), length, axis=2)
+        total += spectrum.real**2 + spectrum.imag**2
+    return _banded(total / np.float32(len(starts) * (taper @ taper)), frame_rate / length, edges)
+
+
+def _banded(power: np.ndarray, hertz: float, edges: np.ndarray) -> np.ndarray:
+    """Means of the bins between neighbouring edges, at least one bin; bins lie `hertz` apart."""
     last = power.shape[2] - 1
-    at = np.minimum(np.searchsorted(np.arange(last + 1) * frame_rate / size, edges), last)
+    at = np.minimum(np.searchsorted(np.arange(last + 1) * hertz, edges), last)
     bands = [power[:, :, a : max(a + 1, b)].mean(axis=2) for a, b in pairwise(at)]
     return np.concatenate(bands, axis=1)
 
@@ -115,4 +175,4 @@ def _autocorrelations(envelopes: np.ndarray, lags: np.ndarray) -> np.ndarray:
 @hookimpl
 def register_poolings() -> list[type[Pooling]]:
     """Modulation and rhythm."""
-    return [ModulationSpectrum, FourHertz, Rhythm]
+    return [ModulationSpectrum, FourHertz, Rhythm, LevelRhythm]

@@ -1,4 +1,4 @@
-"""Patterns of log-mel bands in time and frequency: onsets, ripples, and the loudest and quietest frames."""
+"""Patterns of log-mel bands in time and frequency: onsets, ripples, ranks of loudness, and what stands out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
+MOMENTS = ("mean", "deviation", "skewness", "kurtosis")
+ONSET_VALUES = (
+    "change", "deviation", "skewness", "kurtosis", "rise_mean", "rise_deviation", "fastest_rise", "fastest_fall",
+)  # fmt: skip
+RISES = ("rise_skewness", "rise_kurtosis")
+
 
 @component
 class OnsetStatistics:
@@ -22,20 +28,24 @@ class OnsetStatistics:
     name: ClassVar[str] = "onset_statistics"
     bands: int = parameter(32, low=1, high=512, help="bands of frequency, merged from the descriptor's")
     depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
-    statistics: ClassVar[tuple[str, ...]] = (
-        "change", "deviation", "skewness", "kurtosis", "rise_mean", "rise_deviation", "fastest_rise", "fastest_fall",
-    )  # fmt: skip
+    reach: int = parameter(1, low=1, high=16, help="frames on either side that the change is the slope over")
+    values: tuple[str, ...] = parameter(ONSET_VALUES, choices=(*ONSET_VALUES, *RISES), help="which statistics")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
         """Each band with the name of the statistic."""
-        return tracks.suffixed(tracks.numbered(columns, min(self.bands, len(columns))), self.statistics)
+        return tracks.suffixed(tracks.numbered(columns, min(self.bands, len(columns))), self.values)
 
     def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
-        """Of half the difference between the frame after and the frame before."""
-        change = tracks.derivative(tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands), reach=1)
-        rise = np.maximum(change, 0)
-        pooled = [np.abs(change).mean(axis=1), *tracks.moments(change, 4)[1:], *tracks.moments(rise, 2)]
-        return np.concatenate([*pooled, change.max(axis=1), change.min(axis=1)], axis=1)
+        """With a reach of 1 the change is half the difference between the frame after and the frame before."""
+        levels = tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
+        change = tracks.derivative(levels, self.reach)
+        rises = tracks.moments(np.maximum(change, 0), 4 if set(RISES) & set(self.values) else 2)
+        known = dict(zip(MOMENTS, tracks.moments(change, 4), strict=True))
+        known |= {f"rise_{name}": value for name, value in zip(MOMENTS, rises, strict=False)}
+        known |= {"fastest_rise": change.max(axis=1), "fastest_fall": change.min(axis=1)}
+        if "change" in self.values:
+            known["change"] = np.abs(change).mean(axis=1)
+        return np.concatenate([known[value] for value in self.values], axis=1)
 
 
 @component
@@ -51,11 +61,16 @@ class Ripples:
     densities: int = parameter(12, low=1, high=256, help="how many ripple densities, from none on")
     rates: int = parameter(8, low=2, high=64, help="how many edges of log-spaced rates")
     depth: float = parameter(50.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
+    height: int = parameter(0, low=0, high=512, help="bands of a patch; half of it is the step; 0 takes all bands")
+    log_of_mean: bool = parameter(False, help="whether the logarithm is taken of the mean over patches")
 
     def columns(self, columns: Sequence[str]) -> list[str]:
-        """Rates, falling and rising, with the number of the ripple density."""
+        """Rates, falling and rising, with the number of the ripple density, for each place of a patch."""
         rates = ["still" if not first else f"{direction}{first}" for first, _, direction in self._rates()]
-        return [f"ripple_{rate}_{i}" for rate in rates for i in range(self._densities(len(columns)))]
+        places = self._places(min(self.bands, len(columns)))
+        names = ["ripple" if len(places) == 1 else f"ripple_from{place.start}" for place in places]
+        n_densities = self._densities(places[0].stop - places[0].start)
+        return [f"{name}_{rate}_{i}" for name in names for rate in rates for i in range(n_densities)]
 
     def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
         """A window shorter than a patch is continued by its mean spectrum."""
@@ -64,10 +79,21 @@ class Ripples:
         if missing > 0:
             filling = np.repeat(levels.mean(axis=1, keepdims=True), missing, axis=1)
             levels = np.concatenate([levels, filling], axis=1)
+        places = self._places(levels.shape[2])
+        return np.concatenate([self._pool_place(levels[:, :, place]) for place in places], axis=1)
+
+    def _pool_place(self, levels: np.ndarray) -> np.ndarray:
         power = self._patch_power(levels)
+        if self.log_of_mean:
+            power = power.mean(axis=1, keepdims=True)
         parts = [self._between(power, *rate).mean(axis=2) for rate in self._rates()]
         ripples = np.log(np.stack(parts, axis=2) + 1).mean(axis=1)
         return tracks.flat(ripples)
+
+    def _places(self, n_bands: int) -> list[slice]:
+        """The bands of each row of patches, from low to high."""
+        height = min(self.height or n_bands, n_bands)
+        return [slice(low, low + height) for low in range(0, n_bands - height + 1, max(height // 2, 1))]
 
     def _patch_power(self, levels: np.ndarray) -> np.ndarray:
         """(n_windows, n_patches, n_rates, n_densities)."""
@@ -88,8 +114,8 @@ class Ripples:
         pairs = [(int(a), int(b)) for a, b in pairwise(edges)]
         return [(a, b, direction) for a, b in pairs for direction in (("falling", "rising") if a else ("falling",))]
 
-    def _densities(self, n_columns: int) -> int:
-        return min(self.densities, min(self.bands, n_columns) // 2 + 1)
+    def _densities(self, n_bands: int) -> int:
+        return min(self.densities, n_bands // 2 + 1)
 
 
 @component
@@ -113,7 +139,60 @@ class LoudAndQuiet:
         return np.concatenate([end.mean(axis=1) for end in ends], axis=1)
 
 
+@component
+class LoudnessRanks:
+    """Mean spectrum of the frames of a window between given ranks of loudness, from the quietest to the loudest."""
+
+    name: ClassVar[str] = "loudness_ranks"
+    bands: int = parameter(64, low=1, high=512, help="bands of frequency, merged from the descriptor's")
+    edges: tuple[float, ...] = parameter((0, 10, 40, 70, 90, 100), low=0.0, high=100.0, help="ranks, in percent")
+    depth: float = parameter(60.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
+
+    def __post_init__(self) -> None:
+        if len(self.edges) < 2 or any(b <= a for a, b in pairwise(self.edges)):
+            raise ValueError(f"loudness_ranks: edges={self.edges} must be at least two rising percentages")
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """Each band with the ranks."""
+        bands = tracks.numbered(columns, min(self.bands, len(columns)))
+        return tracks.suffixed(bands, [f"rank{a:g}_{b:g}" for a, b in pairwise(self.edges)])
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """Frames are ranked by the power of all bands, ties in order of time; at least one frame is between ranks."""
+        spectra = tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
+        order = np.argsort(tracks.levels(windows, self.depth), axis=1, kind="stable")
+        ranked = np.take_along_axis(spectra, order[:, :, None], axis=1)
+        last = ranked.shape[1] - 1
+        cuts = [(min(int(a / 100 * (last + 1)), last), round(b / 100 * (last + 1))) for a, b in pairwise(self.edges)]
+        return np.concatenate([ranked[:, a : max(a + 1, b)].mean(axis=1) for a, b in cuts], axis=1)
+
+
+@component
+class Sharpness:
+    """How far bands stand out from those beside them (tonal) and from the frames around them (percussive)."""
+
+    name: ClassVar[str] = "sharpness"
+    bands: int = parameter(32, low=1, high=512, help="bands of frequency that what stands out is merged into")
+    beside: int = parameter(4, low=1, high=64, help="bands on either side")
+    around: int = parameter(7, low=1, high=256, help="frames before and after")
+    depth: float = parameter(60.0, low=0.0, help="decibels kept below the window's loudest value; 0 keeps levels")
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """Each band with the name of the statistic, tonal and percussive."""
+        bands = tracks.numbered(columns, min(self.bands, len(columns)))
+        kinds = [f"{band}_{kind}" for kind in ("tonal", "percussive") for band in bands]
+        return tracks.suffixed(kinds, [*MOMENTS[:3], "maximum"])
+
+    def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
+        """The positive part of the level minus the mean level on both sides and here; the ends are repeated."""
+        levels = tracks.level_free(windows, self.depth)
+        means = (tracks.moving_mean(levels, self.beside, axis=2), tracks.moving_mean(levels, self.around, axis=1))
+        merged = [tracks.merge_bands(np.maximum(levels - mean, 0), self.bands) for mean in means]
+        both = np.concatenate(merged, axis=2)
+        return np.concatenate([*tracks.moments(both, 3), both.max(axis=1)], axis=1)
+
+
 @hookimpl
 def register_poolings() -> list[type[Pooling]]:
     """Patterns in time and frequency."""
-    return [OnsetStatistics, Ripples, LoudAndQuiet]
+    return [OnsetStatistics, Ripples, LoudAndQuiet, LoudnessRanks, Sharpness]
