@@ -23,6 +23,10 @@ class UsageError(AudioclassError, ValueError):
     exit_code: ClassVar[int] = 2
 
 
+class MissingPackage(UsageError):
+    """A component needs a package that an extra brings; the text names the command that installs it."""
+
+
 class AudioFileError(AudioclassError):
     """A recording that cannot be read."""
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from audioclass.errors import MissingPackage
 from audioclass.plugins.manager import plugin_manager
 from audioclass.testing import check_component
 
@@ -13,11 +14,14 @@ READY = [entry for entry in ENTRIES if not any(parameter.required for parameter 
 
 @pytest.mark.parametrize("entry", READY, ids=[f"{entry.kind}-{entry.name}" for entry in READY])
 def test_component_passes_the_checks_of_its_contract(entry):
-    check_component(entry.kind, MANAGER.make(entry.kind, entry.name))
+    try:
+        component = MANAGER.make(entry.kind, entry.name)
+    except MissingPackage as error:  # of an extra: the distribution that offers it installs without
+        pytest.skip(str(error))
+    check_component(entry.kind, component)
 
 
 def test_the_plugins_of_the_repository_are_installed():
-    assert {"laplacian", "chi2", "random_forest", "onnx", "egemaps", "ordinal", "hsic", "hts"} <= {
-        entry.name for entry in ENTRIES
-    }
+    names = {"laplacian", "chi2", "random_forest", "onnx", "speech_embedding", "birdnet", "egemaps", "ordinal", "hsic"}
+    assert names | {"hts"} <= {entry.name for entry in ENTRIES}
     assert MANAGER.quarantine == []
