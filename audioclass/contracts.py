@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         FeatureMachine,
         Found,
         Geometry,
+        LabelEvidence,
         LabelTask,
         Machine,
         Objective,
@@ -425,6 +426,35 @@ class FitsDirectCombination(Protocol):
 
     def fit_combination(self, scores: np.ndarray, y: np.ndarray) -> Fitted:
         """Those numbers, from out-of-fold scores (n, n_labels) and the label index `y` of each example."""
+
+
+@runtime_checkable
+class ScoresLabels(Protocol):
+    """A strategy that has a score of its own for each label, of targets ±1: links read these instead of posteriors."""
+
+    def label_scores(self, plan: Plan | None, scores: np.ndarray) -> np.ndarray | None:
+        """(n, n_labels) from the scores of the dichotomies, or of a direct strategy, whose plan is None.
+
+        None where the parameters of the strategy leave it without.
+        """
+
+
+@runtime_checkable
+class ScoresGroups(Protocol):
+    """A strategy with machines of groups of labels, whose scores a second stage may read as further columns."""
+
+    def group_scores(self, plan: Plan, scores: np.ndarray) -> np.ndarray | None:
+        """(n, n_groups) from the scores of the dichotomies; None where there is no such machine."""
+
+
+class LabelLink(Named, Protocol):
+    """A map from what a strategy says of the labels to logits, whose softmax are posteriors."""
+
+    def fit(self, evidence: LabelEvidence, y: np.ndarray, weights: np.ndarray) -> Fitted:
+        """The map, as plain numbers, from held-out evidence and the label index and weight of each row."""
+
+    def logits(self, evidence: LabelEvidence, fitted: Fitted) -> np.ndarray:
+        """(n, n_labels), finite; each row by itself, and no label unlike another."""
 
 
 # --- choosing ---------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from audioclass.contracts import (
     Embedding,
     Kernel,
     LabelFormat,
+    LabelLink,
     Pooling,
     Search,
     Smoother,
@@ -84,6 +85,12 @@ def register_strategies() -> list[type[Strategy]]:
 @hookspec
 def register_direct_strategies() -> list[type[DirectStrategy]]:
     """Offer strategies that fit all labels at once, by `--strategy NAME`; see `testing.check_direct_strategy`."""
+    return []
+
+
+@hookspec
+def register_links() -> list[type[LabelLink]]:
+    """Offer links from scores or posteriors of labels to logits, by `--link NAME`; see `testing.check_link`."""
     return []
 
 
@@ -161,6 +168,7 @@ KINDS: dict[str, Kind] = {
         Kind("calibrator", register_calibrators, Calibrator),
         Kind("strategy", register_strategies, Strategy),
         Kind("direct_strategy", register_direct_strategies, DirectStrategy, chosen_as="strategy"),
+        Kind("link", register_links, LabelLink),
         Kind("criterion", register_criteria, Criterion),
         Kind("search", register_searches, Search),
         Kind("smoother", register_smoothers, Smoother),

@@ -128,6 +128,23 @@ class LabelTask:
 
 
 @dataclass(frozen=True, eq=False)
+class LabelEvidence:
+    """What a strategy says of the labels of some rows: posteriors `P` (n, n_labels), and scores where it has them.
+
+    `scores` are (n, n_labels), of targets ±1; `columns` (n, n_columns), further scores such as those of groups.
+    """
+
+    P: np.ndarray
+    scores: np.ndarray | None = None
+    columns: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> LabelEvidence:
+        """Some of the rows."""
+        parts = (None if part is None else part[rows] for part in (self.scores, self.columns))
+        return LabelEvidence(self.P[rows], *parts)
+
+
+@dataclass(frozen=True, eq=False)
 class Members:
     """How machines over the same rows are combined: each one's slope·score + offset, through a link, then their mean.
 

@@ -17,12 +17,16 @@ from audioclass.contracts import (
     Fitted,
     Kernel,
     ScoresFeatures,
+    ScoresGroups,
+    ScoresLabels,
     Strategy,
     Trainer,
 )
 from audioclass.numerics import led_by
-from audioclass.problems import FeatureMachine, Plan
+from audioclass.problems import FeatureMachine, LabelEvidence, Plan
+from audioclass.strategies.last_step import FittedLink, LastStep
 from audioclass.strategies.posterior_calibration import PosteriorCalibration
+from audioclass.strategies.second_stage import SecondStage
 from audioclass.threads import one_thread
 
 Machines = Bank | tuple[FeatureMachine, ...]
@@ -40,8 +44,8 @@ class Classifier:
     """Everything learnt about `labels`: kernel machines in a bank or machines over features, and how they combine.
 
     `plan` is None for a direct strategy, whose machines have a score for each label. `counts` is (n_labels,): examples
-    of each. `calibrations` has an entry for each dichotomy; `fitted` is what the combination learnt and
-    `posterior_calibration` the last step after it, where posteriors are better with one.
+    of each. `calibrations` has an entry for each dichotomy; `fitted` is what the combination learnt. Where posteriors
+    are better with them, `posterior_calibration` or a `link` comes after it, and a `second_stage` last.
     """
 
     labels: tuple[str, ...]
@@ -54,6 +58,8 @@ class Classifier:
     calibrations: tuple[Fitted, ...] = ()
     fitted: Fitted = field(default_factory=dict)
     posterior_calibration: PosteriorCalibration | None = None
+    link: FittedLink | None = None
+    second_stage: SecondStage | None = None
 
     @one_thread()
     def scores(self, X: np.ndarray) -> np.ndarray:
@@ -77,8 +83,27 @@ class Classifier:
     @one_thread()
     def combine(self, scores: np.ndarray) -> np.ndarray:
         """Posteriors (n, n_labels) from scores, at least 0 and of sum 1; the label of a row is that of the largest."""
-        P = self.strategy_posteriors(scores)
-        return P if self.posterior_calibration is None else self.posterior_calibration.apply(P)
+        if self.link is None and self.second_stage is None:
+            return self.last_step.posteriors(LabelEvidence(self.strategy_posteriors(scores)))
+        return self.last_step.posteriors(self.evidence(scores))
+
+    @property
+    def last_step(self) -> LastStep:
+        """What comes after the strategy."""
+        return LastStep(self.posterior_calibration, self.link, self.second_stage)
+
+    def with_last_step(self, step: LastStep) -> Classifier:
+        """The same machines and combination with another last step."""
+        return replace(self, posterior_calibration=step.tempering, link=step.link, second_stage=step.stage)
+
+    def evidence(self, scores: np.ndarray) -> LabelEvidence:
+        """What the last step is given: the strategy's posteriors, and its scores of labels and groups if it has any."""
+        scores, strategy = np.asarray(scores, np.float64), self.strategy
+        of_labels = strategy.label_scores(self.plan, scores) if isinstance(strategy, ScoresLabels) else None
+        columns = None
+        if self.plan is not None and isinstance(strategy, ScoresGroups):
+            columns = strategy.group_scores(self.plan, scores)
+        return LabelEvidence(self.strategy_posteriors(scores), of_labels, columns)
 
     @one_thread()
     def strategy_posteriors(self, scores: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from audioclass.classifier.bank import Bank, KernelPart
 from audioclass.classifier.blame import culprit, remedy
 from audioclass.classifier.classifier import Classifier, Machines, StatedComponent
 from audioclass.classifier.golden import Drift, Golden
+from audioclass.classifier.last_steps import STAGE, read_last_step
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.classifier.preprocessing import STATES, Preprocessing
 from audioclass.classifier.saving import (
@@ -36,11 +37,11 @@ from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import recipe_of
 from audioclass.problems import LINKS, Dichotomy, FeatureMachine, Link, Members, Plan
 from audioclass.run import Registry
-from audioclass.strategies.posterior_calibration import PosteriorCalibration
+from audioclass.strategies.second_stage import SecondStage
 from audioclass.taxonomy import Taxonomy
 
 # First names of the members that are read.
-GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines")
+GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", STAGE)
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
 MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
 
@@ -120,6 +121,8 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
         _check_members("memory", names, _names(Memory))
     if any(name.startswith("recordings/") for name in names):
         _check_members("recordings", names, set(RECORDINGS_MEMBERS))
+    if any(name.startswith(f"{STAGE}/") for name in names):
+        _check_members(STAGE, names, _names(SecondStage))
     _check_members("golden", names, {"features", "posteriors"})
     if "bank/rows" in names:
         expected = {"rows"}
@@ -194,7 +197,7 @@ def _classifier(
     machines = _machines(manifest, arrays, registry)
     plan = _plan(manifest["plan"], len(labels))
     evaluates_itself, trainer = plan is not None and not isinstance(machines, Bank), manifest["trainer"]
-    return Classifier(
+    classifier = Classifier(
         labels,
         _component(registry, "strategy", manifest["strategy"]),
         machines,
@@ -204,20 +207,8 @@ def _classifier(
         _component(registry, "calibrator", manifest["calibrator"]),
         tuple(manifest["calibrations"]),
         manifest["fitted"],
-        _posterior_calibration(manifest.get("posterior_calibration")),
     )
-
-
-def _posterior_calibration(table: Any) -> PosteriorCalibration | None:
-    """The last step; None where the model has none, as every model before there was one."""
-    if table is None:
-        return None
-    if not isinstance(table, dict):
-        raise ModelError(f"posterior_calibration {str(table)[:40]!r} must be a table")
-    try:
-        return PosteriorCalibration.of_plain(table)
-    except ValueError as error:
-        raise ModelError(f"posterior_calibration: {error}") from error
+    return classifier.with_last_step(read_last_step(manifest, _under(arrays, f"{STAGE}/"), registry, len(labels)))
 
 
 def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Machines:
@@ -326,6 +317,11 @@ def _check_shapes(model: Model) -> None:
         raise ModelError(f"{n_machines} machines for {expected} scores")
     if classifier.plan is not None and len(classifier.calibrations) != expected:
         raise ModelError(f"{len(classifier.calibrations)} calibrations for {expected} dichotomies")
+    stage = classifier.second_stage
+    if stage is not None and stage.n_columns:
+        columns = classifier.evidence(np.zeros((1, expected))).columns
+        if columns is None or columns.shape[1] != stage.n_columns:
+            raise ModelError(f"{STAGE} reads {stage.n_columns} scores of groups, which its strategy does not have")
     if len(classifier.counts) != len(classifier.labels):
         raise ModelError(f"{len(classifier.counts)} counts for {len(classifier.labels)} labels")
     if model.golden.P.shape != (len(model.golden.X), len(classifier.labels)):

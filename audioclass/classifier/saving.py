@@ -97,6 +97,9 @@ def _optional(model: Model) -> dict[str, Any]:
         optional["group_aliases"] = dict(model.recordings.aliases)
     if model.classifier.posterior_calibration is not None:
         optional["posterior_calibration"] = model.classifier.posterior_calibration.to_plain()
+    if model.classifier.link is not None:
+        link, fitted = model.classifier.link.link, model.classifier.link.fitted
+        optional["label_link"] = {**(plain_component(link) or {}), "fitted": plain(fitted)}
     links = [part.members and part.members.link for part in _parts(model.classifier)]
     if any(links):
         optional["links"] = links
@@ -107,6 +110,8 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     """Every array under its name."""
     arrays = {f"preparation/{name}": array for name, array in model.preprocessing.arrays().items()}
     arrays |= {"golden/features": model.golden.X, "golden/posteriors": model.golden.P}
+    if model.classifier.second_stage is not None:
+        arrays |= {f"second_stage/{name}": array for name, array in model.classifier.second_stage.arrays().items()}
     if model.recordings is not None:
         arrays |= {f"recordings/{name}": getattr(model.recordings, name) for name in RECORDINGS_MEMBERS}
     if model.memory is not None:

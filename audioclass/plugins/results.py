@@ -230,6 +230,11 @@ def _decide(self: Any, plan: Any, P: Any, scores: Any, result: Any) -> str:
 # --- choosing
 
 
+def _logits(self: Any, evidence: Any, fitted: Any, result: Any) -> str:
+    n, n_labels = evidence.P.shape
+    return _shape("logits", result, (n, n_labels), f"{n} rows of {n_labels} labels") or _numbers("logits", result)
+
+
 def _value(self: Any, problem: Any, result: Any) -> str:
     import numpy as np
 
@@ -294,6 +299,8 @@ LOOKS: dict[tuple[str, str], Callable[..., str]] = {
     ("strategy", "decide"): _decide,
     ("direct_strategy", "combine"): _combine_directly,
     ("", "fit_combination"): _must_map("fit_combination"),
+    ("link", "fit"): _must_map("fit"),
+    ("link", "logits"): _logits,
     ("criterion", "value"): _value,
     ("criterion", "gradient"): _must_map("gradient"),
     ("search", "search"): _must_be("search", "Found"),

@@ -23,7 +23,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.numerics import log_loss
 from audioclass.parameters import component, parameter
 from audioclass.problems import Dichotomy, Geometry, Plan
-from audioclass.strategies.additive import Additive
+from audioclass.strategies.additive import Additive, group_scores, groups, leaf_scores
 from audioclass.strategies.coupling import COUPLINGS
 from audioclass.strategies.descent import greedy_path
 from audioclass.strategies.merging import HEIGHTS, MOST_MACHINES, clarity, merge_clear
@@ -152,6 +152,18 @@ class HybridDendrogram:
     def decide(self, plan: Plan, P: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """The label of the largest posterior, or the one at the end of the greedy path."""
         return P.argmax(axis=1) if self.decision == "label" else greedy_path(tree_of(plan), P)
+
+    def label_scores(self, plan: Plan | None, scores: np.ndarray) -> np.ndarray | None:
+        """Those of the leaves against the rest; none in the weighted form."""
+        return leaf_scores(NodeScores(plan, scores, scores)) if plan and self.form == "additive" else None
+
+    def group_scores(self, plan: Plan, scores: np.ndarray) -> np.ndarray | None:
+        """Those of the inner nodes against the rest; none in the weighted form."""
+        if self.form != "additive":
+            return None
+        node_scores = NodeScores(plan, scores, scores)
+        names = groups(tree_of(plan), node_scores)
+        return group_scores(names, node_scores) if names else None
 
     def tree_in(self, plan: Plan) -> Branch:
         """The tree that the plan was made for, or what pruning left of it."""

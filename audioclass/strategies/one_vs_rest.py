@@ -57,6 +57,10 @@ class OneVsRest:
         """Each probability divided by their sum."""
         return share_probabilities(probabilities)
 
+    def label_scores(self, plan: Plan | None, scores: np.ndarray) -> np.ndarray | None:
+        """Those of the machines."""
+        return label_scores(scores)
+
 
 @component
 class OneVsRestTemperature:
@@ -81,6 +85,10 @@ class OneVsRestTemperature:
     ) -> np.ndarray:
         """The softmax of the scores over the temperature."""
         return apply_temperature(label_scores(scores), float(np.asarray(fitted["temperature"])))
+
+    def label_scores(self, plan: Plan | None, scores: np.ndarray) -> np.ndarray | None:
+        """Those of the machines."""
+        return label_scores(scores)
 
 
 @hookimpl

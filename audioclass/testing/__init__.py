@@ -23,6 +23,7 @@ from audioclass.testing import (
     fitted_poolings,
     formats,
     kernels,
+    links,
     poolings,
     searches,
     smoothers,
@@ -46,6 +47,7 @@ __all__ = [
     "check_fitted_pooling",
     "check_format",
     "check_kernel",
+    "check_link",
     "check_pooling",
     "check_search",
     "check_smoother",
@@ -63,6 +65,7 @@ CHECKS: dict[str, tuple[Check, ...]] = {
     "calibrator": calibrators.CHECKS,
     "strategy": strategies.CHECKS,
     "direct_strategy": direct_strategies.CHECKS,
+    "link": links.CHECKS,
     "criterion": criteria.CHECKS,
     "search": searches.CHECKS,
     "smoother": smoothers.CHECKS,
@@ -120,6 +123,11 @@ def check_strategy(strategy: Any) -> None:
 def check_direct_strategy(strategy: Any) -> None:
     """A direct strategy tells all labels apart and gives posteriors."""
     check_component("direct_strategy", strategy)
+
+
+def check_link(link: Any) -> None:
+    """A link gives logits that fit the labels, each row by itself, the same for every order of labels."""
+    check_component("link", link)
 
 
 def check_criterion(criterion: Any) -> None:

@@ -167,6 +167,15 @@ BROKEN = {
         "rows beside it": {"combine": lambda self, plan, p, s, c, f: template("strategy").combine(self, plan, p / p.max(), s, c, f)},
         "Pruning keeps": {"prune": lambda self, plan, p, s, y, c: replace(plan, dichotomies=plan.dichotomies[::-1])},
     },
+    "link": {
+        "logits for each row": {"logits": lambda self, evidence, fitted: evidence.P[:, 0]},
+        "plain numbers": {"fit": lambda self, evidence, y, weights: {"factor": np.float64(1)}},
+        "labels better": {"logits": lambda self, evidence, fitted: np.zeros_like(evidence.P)},
+        "weight 2": {"fit": lambda self, e, y, w: template("link").fit(self, e, y, np.ones(len(w)))},
+        "by itself": {"logits": lambda self, evidence, fitted: evidence.P - evidence.P.mean(axis=0)},
+        "Permuting the labels": {"logits": lambda self, evidence, fitted: np.log(evidence.P) + np.arange(evidence.P.shape[1])},
+        "are survived": {"logits": lambda self, evidence, fitted: np.log(evidence.P)},
+    },
     "direct_strategy": {
         "a score for each label": {"combine": lambda self, scores, f: template("direct_strategy").combine(self, scores, f)[:, 0]},
         "sum to 1": {"combine": lambda self, scores, fitted: np.ones_like(scores)},
