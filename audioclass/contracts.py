@@ -58,7 +58,8 @@ class Named(Protocol):
 class Spectra(Protocol):
     """The shared short-time spectrum of a stretch of audio; each view is computed when first read, then kept.
 
-    Rows are frames in every view; nobody may change one in place.
+    Rows are frames in every view; nobody may change one in place. Those of a version of a recording, played at another
+    speed, have as many bins as `framing.n_bins`, at `frequencies`; samples and frames stay those of the recording.
     """
 
     @property

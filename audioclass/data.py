@@ -52,21 +52,36 @@ class Block:
 
 @dataclass(frozen=True)
 class Framing:
-    """How a recording is cut: its sample rate, and the length and distance of its frames in samples."""
+    """How a recording is cut: its sample rate, and the length and distance of its frames in samples.
+
+    At a `speed` other than 1 the frames are those of the recording and the frequencies those of the recording played so
+    much faster.
+    """
 
     sample_rate: int
     frame_length: int
     hop_length: int
+    speed: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("sample_rate", "frame_length", "hop_length"):
-            if getattr(self, name) <= 0:
+        for name in ("sample_rate", "frame_length", "hop_length", "speed"):
+            if not 0 < getattr(self, name) < float("inf"):
                 raise ValueError(f"{name}={getattr(self, name)} must be positive")
 
     @property
     def frame_rate(self) -> float:
         """Frames per second."""
         return self.sample_rate / self.hop_length
+
+    @property
+    def bin_rate(self) -> float:
+        """The sample rate as frequencies of bins count it: bin k lies at k · `bin_rate` / `frame_length` hertz."""
+        return self.sample_rate * self.speed
+
+    @property
+    def n_bins(self) -> int:
+        """Bins from 0 Hz to half the sample rate: fewer than a frame has where it is played faster, else more."""
+        return int(self.frame_length / 2 / self.speed + 1e-9) + 1
 
 
 @dataclass(frozen=True)

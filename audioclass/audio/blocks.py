@@ -74,7 +74,7 @@ def longest_wait(in_rate: int, out_rate: int, *, block_length: int = BLOCK_LENGT
     return block_length / out_rate + resampling + (LONGEST_TRIM if trim else 0.0)
 
 
-def resample(samples: np.ndarray, in_rate: int, out_rate: int) -> np.ndarray:
+def resample(samples: np.ndarray, in_rate: float, out_rate: float) -> np.ndarray:
     """Mono samples at another rate, all at once."""
     return np.concatenate(list(_at_rate([samples], in_rate, out_rate)))
 
@@ -83,7 +83,7 @@ def _mono(arrays: Iterable[np.ndarray], channel: Channel) -> Iterator[np.ndarray
     return (_mean(array) if channel == "mix" else array[:, channel] for array in arrays)
 
 
-def _at_rate(arrays: Iterable[np.ndarray], in_rate: int, out_rate: int) -> Iterator[np.ndarray]:
+def _at_rate(arrays: Iterable[np.ndarray], in_rate: float, out_rate: float) -> Iterator[np.ndarray]:
     return iter(arrays) if in_rate == out_rate else _resample(regroup(arrays, RESAMPLED_AT_ONCE), in_rate, out_rate)
 
 
@@ -120,7 +120,7 @@ def _mean(array: np.ndarray) -> np.ndarray:
     return mono
 
 
-def _resample(arrays: Iterable[np.ndarray], in_rate: int, out_rate: int) -> Iterator[np.ndarray]:
+def _resample(arrays: Iterable[np.ndarray], in_rate: float, out_rate: float) -> Iterator[np.ndarray]:
     stream = soxr.ResampleStream(in_rate, out_rate, 1, dtype="float32", quality="HQ")
     first, n_samples = np.empty(0, np.float32), 0
     for array in arrays:

@@ -57,9 +57,9 @@ def a_weighting(hertz: np.ndarray) -> np.ndarray:
 def _energy_weights(framing: Framing) -> np.ndarray:
     """(n_bins, 1): from the power of the bins to the mean square of the frame under its window."""
     n = framing.frame_length
-    weights = np.full((n // 2 + 1, 1), 2.0)
+    weights = np.full((framing.n_bins, 1), 2.0)
     weights[0] = 1
-    weights[-1] = 2 if n % 2 else 1
+    weights[n // 2 : n // 2 + 1] = 2 if n % 2 else 1
     return np.asarray((weights / (n * (hann(n).astype(float) ** 2).sum())).astype(np.float32))
 
 

@@ -29,7 +29,7 @@ class Band:
 
 def bin_frequencies(framing: Framing) -> np.ndarray:
     """Frequency of each bin, in hertz."""
-    return np.arange(framing.frame_length // 2 + 1) * framing.sample_rate / framing.frame_length
+    return np.arange(framing.n_bins) * framing.bin_rate / framing.frame_length
 
 
 def to_mel(hertz: np.ndarray | float) -> np.ndarray:
@@ -83,9 +83,8 @@ def octave_edges(framing: Framing, first: float = 250.0) -> tuple[int, ...]:
     """First bin of each octave band (below `first` hertz, then doubling) and the number of bins; no band is empty."""
     highest = framing.sample_rate / 2
     hertz = first * 2.0 ** np.arange(12)
-    edges = [round(edge * framing.frame_length / framing.sample_rate) for edge in hertz if edge < 0.9 * highest]
-    n_bins = framing.frame_length // 2 + 1
-    return tuple(sorted({0, *(edge for edge in edges if 0 < edge < n_bins), n_bins}))
+    edges = [round(edge * framing.frame_length / framing.bin_rate) for edge in hertz if edge < 0.9 * highest]
+    return tuple(sorted({0, *(edge for edge in edges if 0 < edge < framing.n_bins), framing.n_bins}))
 
 
 @cache
@@ -108,7 +107,7 @@ def chroma_matrix(framing: Framing, lowest: float = 200.0, highest: float = 4000
     hertz = bin_frequencies(framing)
     used = (hertz >= lowest) & (hertz <= highest)
     semitones = 12 * np.log2(np.where(used, hertz, 440.0) / 440.0) + 9
-    width = np.maximum(12 / np.log(2) * framing.sample_rate / framing.frame_length / np.where(used, hertz, 1.0), 1.0)
+    width = np.maximum(12 / np.log(2) * framing.bin_rate / framing.frame_length / np.where(used, hertz, 1.0), 1.0)
     distance = (semitones[:, None] - np.arange(12) + 6) % 12 - 6
     weights = np.exp(-0.5 * (2 * distance / width[:, None]) ** 2)
     weights /= np.sqrt((weights**2).sum(axis=1, keepdims=True))

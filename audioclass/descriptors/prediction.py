@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -39,9 +40,20 @@ class LineSpectralFrequencies:
             )
         if not spectra.n_frames:
             return np.empty((0, self.order), np.float32)
-        lags = scipy.fft.irfft(spectra.power.astype(np.float64), n_samples, axis=1)[:, : self.order + 1]
+        if spectra.framing.speed == 1:
+            lags = scipy.fft.irfft(spectra.power.astype(np.float64), n_samples, axis=1)[:, : self.order + 1]
+        else:  # lags of a sample lie between those that an inverse transform of these bins gives
+            lags = spectra.power.astype(np.float64) @ _cosines(spectra.framing, self.order)
         lags[:, 0] = lags[:, 0] * (1 + WHITENING) + 1e-9
         return (line_spectrum(levinson(lags)) / np.pi).astype(np.float32)
+
+
+@cache
+def _cosines(framing: Framing, order: int) -> np.ndarray:
+    """(n_bins, order + 1): from the power of bins at their frequencies to autocorrelations at lags of a sample."""
+    angles = 2 * np.pi * np.arange(framing.n_bins)[:, None] * framing.speed / framing.frame_length
+    twice = np.where(np.arange(framing.n_bins) % (framing.frame_length / 2) == 0, 1, 2)[:, None]
+    return np.cos(angles * np.arange(order + 1)) * twice / framing.frame_length
 
 
 def levinson(lags: np.ndarray) -> np.ndarray:

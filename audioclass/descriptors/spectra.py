@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, cached_property
 
 import numpy as np
 import scipy.fft
 
 from audioclass.data import Framing
-from audioclass.descriptors.filters import Band, chroma_matrix, mel_bands
+from audioclass.descriptors.filters import Band, bin_frequencies, chroma_matrix, mel_bands
 
 TINY = np.float32(1e-10)  # power floor, −100 dB: far below what 16 bits hold, far above float32's denormals
 
@@ -26,6 +27,14 @@ class CachedSpectra:
         self.samples = np.ascontiguousarray(samples, dtype=np.float32)
         self._banded: dict[tuple[str, int, float], np.ndarray] = {}
 
+    def at_speed(self, speed: float) -> CachedSpectra:
+        """The same frames as they would be of a recording played so many times as fast; nothing is transformed again.
+
+        Bins lie at frequencies times `speed`; those beyond half the sample rate are left out, and where there are none
+        up to there, they are empty. Frames and samples are those of the recording.
+        """
+        return self if speed == 1 else _SpectraAtSpeed(self, speed)
+
     @property
     def n_frames(self) -> int:
         """How many rows every view has."""
@@ -42,8 +51,7 @@ class CachedSpectra:
     @cached_property
     def frequencies(self) -> np.ndarray:
         """(n_bins,), in hertz."""
-        hertz = scipy.fft.rfftfreq(self.framing.frame_length, 1 / self.framing.sample_rate)
-        return np.asarray(hertz, np.float32)
+        return np.asarray(bin_frequencies(self.framing), np.float32)
 
     @cached_property
     def spectrum(self) -> np.ndarray:
@@ -97,7 +105,7 @@ class CachedSpectra:
     @property
     def lag_rate(self) -> float:
         """Lags per second of the autocorrelation."""
-        return 2 * self._voiced_bins * self.framing.sample_rate / self.framing.frame_length
+        return 2 * self._voiced_bins * self.framing.bin_rate / self.framing.frame_length
 
     def mel(self, bands: int, lowest: float) -> np.ndarray:
         """(n_frames, bands), power under triangles of equal area on the mel scale, from `lowest` hertz up."""
@@ -124,6 +132,45 @@ class CachedSpectra:
     def _voiced_bins(self) -> int:
         wanted = 4000 * self.framing.frame_length / self.framing.sample_rate
         return min(self.framing.frame_length // 2, 1 << int(np.ceil(np.log2(max(wanted, 2)))))
+
+
+class _SpectraAtSpeed(CachedSpectra):
+    """Views of the same frames at another speed: what is known of each bin is shared, filters are moved."""
+
+    def __init__(self, recorded: CachedSpectra, speed: float) -> None:
+        super().__init__(recorded.samples, replace(recorded.framing, speed=speed * recorded.framing.speed))
+        self._recorded = recorded
+
+    @cached_property
+    def frames(self) -> np.ndarray:
+        return self._recorded.frames
+
+    @cached_property
+    def spectrum(self) -> np.ndarray:
+        return self._moved(self._recorded.spectrum)
+
+    @cached_property
+    def power(self) -> np.ndarray:
+        return self._moved(self._recorded.power)
+
+    @cached_property
+    def magnitude(self) -> np.ndarray:
+        return self._moved(self._recorded.magnitude)
+
+    @cached_property
+    def log_power(self) -> np.ndarray:
+        return self._moved(self._recorded.log_power, np.log(TINY))
+
+    @cached_property
+    def autocorrelation(self) -> np.ndarray:
+        return self._recorded.autocorrelation
+
+    def _moved(self, view: np.ndarray, empty: float = 0.0) -> np.ndarray:
+        """The bins up to half the sample rate, empty ones where the recording has none so high."""
+        missing = self.framing.n_bins - view.shape[1]
+        if missing <= 0:
+            return view[:, : self.framing.n_bins]
+        return np.pad(view, ((0, 0), (0, missing)), constant_values=empty)
 
 
 @cache

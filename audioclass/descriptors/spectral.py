@@ -78,10 +78,10 @@ class RollOff:
         return [f"roll_off_{part:g}" for part in self.parts]
 
     def frames(self, spectra: Spectra) -> np.ndarray:
-        """The first bin k at which Σ_{i≤k}|X_i|² ≥ part · Σ|X|²."""
+        """The first bin k at which Σ_{i≤k}|X_i|² ≥ part · Σ|X|²; at a speed, the bin where its frequency would lie."""
         total = spectra.cumulated[:, -1:]
         bins = [(spectra.cumulated >= np.float32(part) * total).argmax(axis=1) for part in self.parts]
-        return np.asarray(np.log2(1 + np.stack(bins, axis=1)).astype(np.float32))
+        return np.asarray(np.log2(1 + spectra.framing.speed * np.stack(bins, axis=1)).astype(np.float32))
 
 
 @component
@@ -163,17 +163,26 @@ def _octave_names(what: str, framing: Framing) -> list[str]:
 
 @cache
 def _frequencies(framing: Framing) -> np.ndarray:
-    return np.linspace(0, 1, framing.frame_length // 2 + 1, dtype=np.float32)
+    return np.linspace(0, _highest(framing), framing.n_bins, dtype=np.float32)
+
+
+def _highest(framing: Framing) -> float:
+    """The frequency of the last bin in parts of the Nyquist frequency: 1, or a little less at a speed."""
+    return (framing.n_bins - 1) * framing.speed / max(framing.frame_length // 2, 1)
 
 
 @cache
 def _tilt_matrix(framing: Framing) -> np.ndarray:
-    """(n_bins, 4): sum, mean frequency, regression slope on frequency, and sum of a_k/k."""
-    n_bins = framing.frame_length // 2 + 1
-    frequency = np.linspace(0, 1, n_bins)
+    """(n_bins, 4): sum, mean frequency, regression slope on frequency, and sum of a_k/k.
+
+    At a speed, bins lie that much further apart: a sum over frequencies counts each so many times.
+    """
+    n_bins, speed = framing.n_bins, framing.speed
+    frequency = np.linspace(0, _highest(framing), n_bins)
     centred = frequency - frequency.mean()
-    harmonic = np.concatenate([[0.0], 1 / np.arange(1, n_bins)])
-    return np.stack([np.ones(n_bins), frequency, centred / (centred**2).sum(), harmonic], axis=1).astype(np.float32)
+    slope = centred / (speed * (centred**2).sum())
+    harmonic = np.concatenate([[0.0], 1 / (speed * np.arange(1, n_bins))])
+    return np.stack([np.ones(n_bins), frequency, slope, harmonic], axis=1).astype(np.float32)
 
 
 @hookimpl

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from audioclass.audio.blocks import resample
-from audioclass.contracts import EmbedsMany, Named
+from audioclass.contracts import Descriptor, EmbedsMany, Named
 from audioclass.data import Block, Features, Segment
 from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import ComponentError
@@ -42,12 +41,39 @@ def _with_end(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
 
 
 def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock) -> Iterator[Features]:
-    windower = Windower(recipe.windows)
+    windower, tracks = Windower(recipe.windows), tracks_of(recipe)
     for spectra, inside in spectra_blocks(clock.watch(blocks), recipe.framing, recipe.reach):
-        for starts, windows in windower.push(_frame_matrices(recipe, spectra, inside)):
-            yield _pooled(recipe, clock, starts, windows)
+        for starts, windows in windower.push(_frame_matrices(tracks, spectra, inside)):
+            yield _pooled(recipe, clock, starts, dict(zip(tracks, windows, strict=True)))
     for starts, windows in windower.finish():
-        yield _pooled(recipe, clock, starts, windows)
+        yield _pooled(recipe, clock, starts, dict(zip(tracks, windows, strict=True)))
+
+
+@dataclass(frozen=True)
+class FrameTrack:
+    """Values of every frame that parts read: those of descriptors and of their derivatives, at one speed.
+
+    Without descriptors it is the samples, which embeddings read at every speed.
+    """
+
+    descriptors: tuple[Descriptor, ...] = ()
+    derivatives: int = 0
+    speed: float = 1.0
+
+    @classmethod
+    def of(cls, part: Part, speed: float) -> FrameTrack:
+        """The one that a part reads."""
+        return SAMPLES if part.embedding is not None else cls(part.descriptors, part.derivatives, speed)
+
+
+SAMPLES = FrameTrack()
+
+
+def tracks_of(recipe: Recipe) -> list[FrameTrack]:
+    """Every track that a recipe needs, once; windows are cut also where it has no part."""
+    return list(dict.fromkeys(FrameTrack.of(part, speed) for speed in recipe.versions for part in recipe.parts)) or [
+        SAMPLES
+    ]
 
 
 class _Clock:
@@ -79,57 +105,64 @@ class _Clock:
 
 
 @one_thread()
-def _frame_matrices(recipe: Recipe, spectra: CachedSpectra, inside: slice) -> list[np.ndarray]:
-    """One matrix for each source: descriptors and their derivatives, or the samples themselves for embeddings."""
-    known: dict[Any, np.ndarray] = {}
-    matrices = [_part_frames(part, spectra, known)[inside] for part in _sources(recipe).values()]
-    return matrices or [np.empty((inside.stop - inside.start, 0), np.float32)]
+def _frame_matrices(tracks: Sequence[FrameTrack], spectra: CachedSpectra, inside: slice) -> list[np.ndarray]:
+    """One matrix for each track; all speeds share one spectrum."""
+    speeds = {speed: spectra.at_speed(speed) for speed in dict.fromkeys(track.speed for track in tracks)}
+    known: dict[tuple[Descriptor, float], np.ndarray] = {}
+    return [_track_frames(track, speeds[track.speed], known)[inside] for track in tracks]
 
 
-def _sources(recipe: Recipe) -> dict[Hashable, Part]:
-    """What the frames of parts are made of, with a part that is: parts of the same descriptors share their frames."""
-    sources: dict[Hashable, Part] = {}
-    for part in recipe.parts:
-        sources.setdefault(_source(part), part)
-    return sources
-
-
-def _source(part: Part) -> Hashable:
-    return "samples" if part.embedding is not None else (part.descriptors, part.derivatives)
-
-
-def _part_frames(part: Part, spectra: CachedSpectra, known: dict[Any, np.ndarray]) -> np.ndarray:
-    if part.embedding is not None:
+def _track_frames(
+    track: FrameTrack, spectra: CachedSpectra, known: dict[tuple[Descriptor, float], np.ndarray]
+) -> np.ndarray:
+    if track == SAMPLES:
         half, hop = spectra.framing.frame_length // 2, spectra.framing.hop_length
         return spectra.frames[:, half : half + hop]
-    for descriptor in part.descriptors:
-        if descriptor not in known:
-            known[descriptor] = _finite(descriptor.frames(spectra), "descriptor", descriptor)
-    columns = [known[descriptor] for descriptor in part.descriptors]
+    for descriptor in track.descriptors:
+        if (descriptor, track.speed) not in known:
+            known[descriptor, track.speed] = _finite(descriptor.frames(spectra), "descriptor", descriptor)
+    columns = [known[descriptor, track.speed] for descriptor in track.descriptors]
     values = np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
     orders = [values]
-    for _ in range(part.derivatives):
-        orders.append(derivative(orders[-1][None], DERIVATIVE_REACH)[0])
-    return np.concatenate(orders, axis=1) if part.derivatives else values
+    for _ in range(track.derivatives):  # a recording that is played faster changes more from frame to frame
+        slope = derivative(orders[-1][None], DERIVATIVE_REACH)[0]
+        orders.append(slope if track.speed == 1 else slope * np.float32(track.speed))
+    return np.concatenate(orders, axis=1) if track.derivatives else values
 
 
 @one_thread()
-def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Sequence[np.ndarray]) -> Features:
-    of_source = dict(zip(_sources(recipe), windows, strict=bool(recipe.parts)))
-    with sharing():
-        parts = [np.empty((len(starts), 0), np.float32)]
-        parts += [_pool_part(part, recipe, of_source[_source(part)]) for part in recipe.parts]
+def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Mapping[FrameTrack, np.ndarray]) -> Features:
+    parts = [np.empty((len(starts), 0), np.float32)]
+    for speed in recipe.versions:
+        played = {track: play_frames(windows[track], speed) for track in windows if track.speed == speed}
+        with sharing():
+            for part in recipe.parts:
+                track = FrameTrack.of(part, speed)
+                parts.append(_pool_part(part, recipe, windows[track] if track == SAMPLES else played[track], speed))
     # Digits that differ by rounding alone must not survive to be ranked against one another.
     X = np.round(np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind"), DECIMALS)
     return Features(X, recipe.columns, recipe.groups, tuple(clock.segment(start) for start in starts))
 
 
-def _pool_part(part: Part, recipe: Recipe, windows: np.ndarray) -> np.ndarray:
+def play_frames(windows: np.ndarray, speed: float) -> np.ndarray:
+    """(n_windows, n_frames, d) as they would be if they were played so many times as fast: about n_frames / speed.
+
+    Each frame is the nearest in time. A mean of two neighbours would be smoother than any frame: deviations and changes
+    of noise would shrink.
+    """
+    if speed == 1:
+        return windows
+    last = windows.shape[1] - 1
+    nearest = np.floor(np.arange(int(last / speed + 1e-9) + 1) * speed + 0.5).astype(int)
+    return windows[:, np.minimum(nearest, last)]
+
+
+def _pool_part(part: Part, recipe: Recipe, windows: np.ndarray, speed: float) -> np.ndarray:
     if part.embedding is None:
         pooled = part.pool(windows, recipe.framing.frame_rate)
         return np.concatenate([_finite(values, "pooling", pooling) for pooling, values in pooled], axis=1)
     rate = part.embedding.sample_rate
-    samples = [resample(window.reshape(-1), recipe.framing.sample_rate, rate) for window in windows]
+    samples = [resample(window.reshape(-1), recipe.framing.sample_rate * speed, rate) for window in windows]
     if isinstance(part.embedding, EmbedsMany):
         embedded = part.embedding.embed_many(np.stack(samples), rate)
     else:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Arrays, HasContext
+from audioclass.contracts import Arrays, Descriptor, HasContext
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import UsageError, unknown_name
@@ -22,9 +22,10 @@ from audioclass.pooling.windows import Windows
 
 DERIVATIVE_REACH = 2  # frames beside one that the slope of its tracks is fitted to
 FORMAT = 1  # raised whenever the same recipe would give other values than before
+FRAMING_KEYS = ("sample_rate", "frame_length", "hop_length")
 PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding", "weight")
 RECIPE_KEYS = (
-    "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "parts",
+    "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "versions", "parts",
 )  # fmt: skip
 
 # What a recipe may ask for: beyond these a small file would take gigabytes before the first recording is read.
@@ -40,7 +41,10 @@ MOST_FRAMES = 8000  # a second
 MOST_OVERLAP = 64  # frames that a sample stands in
 MOST_SAMPLES = 2**23  # of the frames that are computed together, with those beside them that descriptors look at
 MOST_LISTED = 128  # parts, components of one, values of a parameter
-MOST_FEATURES = 2**14
+MOST_FEATURES = 2**14  # of one version
+MOST_VERSIONS = 9
+SPEEDS = (0.5, 2.0)
+ONE_VERSION = (1.0,)
 MOST_POOLED = 2**25  # values of the windows that are pooled together
 
 Make = Callable[[str, str, Mapping[str, Any]], Any]
@@ -53,6 +57,8 @@ class Recipe:
     A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out. So many
     frames of `context` are computed beside every block at least, though no descriptor of these parts reads them: a part
     gives the same bits by itself as among others.
+    `versions` are speeds: each window is described as it is and as it would be if the recording were played so many
+    times as fast, one version after the other in its row. The first is 1.
     """
 
     name: str
@@ -64,16 +70,30 @@ class Recipe:
     summary: str = ""
     origins: tuple[str, ...] = ()
     context: int = 0
+    versions: tuple[float, ...] = ONE_VERSION
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The name of every feature."""
-        return tuple(name for part in self.parts for name in part.columns(self.framing))
+        """The name of every feature; those of a version other than the first end with its speed, as in `@1.0714`."""
+        names = [name for part in self.parts for name in part.columns(self.framing)]
+        suffixes = ["", *(f"@{speed:.5g}" for speed in self.versions[1:])]
+        return tuple(name + suffix for suffix in suffixes for name in names)
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The group of every feature."""
-        return tuple(part.group for part in self.parts for _ in part.columns(self.framing))
+        groups = [part.group for part in self.parts for _ in part.columns(self.framing)]
+        return tuple(groups * len(self.versions))
+
+    @cached_property
+    def at_one_speed(self) -> Recipe:
+        """The same with the first version alone: its columns and groups are those that machines compare."""
+        return replace(self, versions=ONE_VERSION)
+
+    @property
+    def n_features(self) -> int:
+        """How many features a version of a window has."""
+        return len(self.columns) // len(self.versions)
 
     @cached_property
     def group_weights(self) -> dict[str, float]:
@@ -112,7 +132,8 @@ class Recipe:
     def is_learnt(self) -> np.ndarray:
         """(n_features,): whether each is of a part of which a pooling learns."""
         flags = [bool(part.learners) for part in self.parts]
-        return np.repeat(np.array(flags, bool), [len(part.columns(self.framing)) for part in self.parts])
+        of_version = np.repeat(np.array(flags, bool), [len(part.columns(self.framing)) for part in self.parts])
+        return np.tile(of_version, len(self.versions))
 
     def join(self, fixed: np.ndarray, learnt: np.ndarray) -> np.ndarray:
         """Rows of the recipe's features from those of its fixed and of its learnt parts."""
@@ -158,14 +179,21 @@ class Recipe:
         _check_cost(changed)
         return changed
 
+    def with_versions(self, versions: Sequence[float]) -> Recipe:
+        """The same in other versions, if they can be afforded."""
+        changed = replace(self, versions=_versions(self.name, list(versions)))
+        return self if changed.versions == self.versions else _checked(changed)
+
     def plain(self) -> dict[str, Any]:
-        """The recipe as it stands in a file; every parameter is stated."""
+        """The recipe as it stands in a file; every parameter is stated, and versions where there are several."""
+        versions = {} if self.versions == ONE_VERSION else {"versions": list(self.versions)}
         return {
             "summary": self.summary,
-            **vars(self.framing),
+            **{key: getattr(self.framing, key) for key in FRAMING_KEYS},
             "window": self.window,
             "window_hop": self.window_hop,
             "trim": self.trim,
+            **versions,
             "parts": [part.plain() for part in self.parts],
         }
 
@@ -201,7 +229,7 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
         return make(kind, stated["name"], {key: value for key, value in stated.items() if key != "name"})
 
     try:
-        framing = Framing(*(int(_number(name, table, key)) for key in ("sample_rate", "frame_length", "hop_length")))
+        framing = Framing(*(int(_number(name, table, key)) for key in FRAMING_KEYS))
     except ValueError as error:
         raise UsageError(f"recipe {name}: {error}") from error
     parts = tuple(_part(name, part, component) for part in _list(f"recipe {name}", table, "parts"))
@@ -215,6 +243,7 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
             trim=bool(table.get("trim", False)),
             summary=str(table.get("summary", "")),
             origins=tuple(sorted(origins)),
+            versions=_versions(name, table.get("versions", list(ONE_VERSION))),
         )
     )
 
@@ -246,7 +275,8 @@ def _checked(recipe: Recipe) -> Recipe:
     try:  # what a component finds wrong with this sample rate or frame is found now, not at the first recording
         columns = recipe.columns
         for descriptor in (descriptor for part in recipe.parts for descriptor in part.descriptors):
-            descriptor.frames(silence)
+            for speed in recipe.versions:
+                _check_width(descriptor, silence.at_speed(speed), recipe.framing)
     except ValueError as error:
         raise UsageError(f"recipe {recipe.name}: {error}") from error
     if len(set(columns)) < len(columns):
@@ -276,6 +306,27 @@ def _check_learnt(part: Part, framing: Framing) -> None:
             raise ValueError(f"group {part.group}: what pooling {pooling.name} has learnt does not fit it")
 
 
+def _check_width(descriptor: Descriptor, spectra: CachedSpectra, framing: Framing) -> None:
+    """A descriptor that counts bins for itself may give other columns at another speed."""
+    width, expected = descriptor.frames(spectra).shape[1], len(descriptor.columns(framing))
+    if spectra.framing.speed != 1 and width != expected:
+        raise ValueError(f"{descriptor.name} gives {width} values at speed {spectra.framing.speed:g}, not {expected}")
+
+
+def _versions(name: str, stated: Any) -> tuple[float, ...]:
+    """Speeds that a file or a user states, the first of them 1."""
+    numbers = stated if isinstance(stated, list) else []
+    are_numbers = all(type(speed) in (int, float) and SPEEDS[0] <= speed <= SPEEDS[1] for speed in numbers)
+    if not 1 <= len(numbers) <= MOST_VERSIONS or not are_numbers or numbers[0] != 1:
+        raise UsageError(
+            f"recipe {name}: versions={str(stated)[:80]} must be 1 to {MOST_VERSIONS} speeds from {SPEEDS[0]:g} to"
+            f" {SPEEDS[1]:g}, the first of them 1"
+        )
+    if len({f"{speed:.5g}" for speed in numbers}) < len(numbers):
+        raise UsageError(f"recipe {name}: versions={stated} has a speed twice")
+    return tuple(map(float, numbers))
+
+
 def _check_cost(recipe: Recipe) -> None:
     """Bound what a second of audio becomes, and the windows that are pooled together, before anything is computed."""
     framing, windows, where = recipe.framing, recipe.windows, f"recipe {recipe.name}"
@@ -292,6 +343,7 @@ def _check_cost(recipe: Recipe) -> None:
             # An embedding is handed the samples themselves; the others as many windows as a block of frames completes.
             width = framing.hop_length if part.embedding is not None else len(part.frame_columns(framing))
             together = (FRAMES_PER_BLOCK // windows.hop + 1) * min(windows.length, MOST_FRAMES) * width
+            together = round(together * sum(1 / speed for speed in recipe.versions))
             n_features += len(part.columns(framing)) if together <= MOST_POOLED else 0
             if together > MOST_POOLED or n_features > MOST_FEATURES:
                 raise UsageError(

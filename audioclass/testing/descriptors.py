@@ -55,6 +55,15 @@ def values_are_finite(descriptor: Any) -> None:
         require(np.isfinite(_values(descriptor, samples)).all(), f"NaN or infinite values for {what}")
 
 
+def a_row_at_every_speed(descriptor: Any) -> None:
+    """A version of a recording, whose spectra have more bins or fewer, has the same columns, with finite values."""
+    spectra, width = CachedSpectra(_signals()["noise"], FRAMING), len(descriptor.columns(FRAMING))
+    for speed in (15 / 14, 14 / 15):
+        values = descriptor.frames(spectra.at_speed(speed))
+        require(values.shape == (spectra.n_frames, width), f"shape {values.shape} at speed {speed:.3f}")
+        require(np.isfinite(values).all(), f"NaN or infinite values at speed {speed:.3f}")
+
+
 def frames_do_not_meet(descriptor: Any) -> None:
     """A row depends on its own frame and its stated context alone, so cutting the audio changes nothing."""
     context, first, n_rows = getattr(descriptor, "context", 0), 10, 20
@@ -79,6 +88,7 @@ CHECKS: tuple[Check, ...] = (
     columns_are_named,
     a_row_for_each_frame,
     values_are_finite,
+    a_row_at_every_speed,
     frames_do_not_meet,
     views_are_left_alone,
 )
