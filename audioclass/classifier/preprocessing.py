@@ -6,7 +6,7 @@ Fitted on training rows alone and kept as arrays, so that a model prepares new r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 import numpy as np
@@ -96,7 +96,7 @@ class Preprocessing:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What it learnt, by name."""
-        return {"factors": self.factors, **vars(self.state)}
+        return {"factors": self.factors, **{each.name: getattr(self.state, each.name) for each in fields(self.state)}}
 
     @classmethod
     def of_arrays(cls, normalisation: str, arrays: Mapping[str, np.ndarray]) -> Preprocessing:
