@@ -14,6 +14,34 @@ from audioclass.problems import Machine, Members
 
 ENTRIES_TOGETHER = 2**18  # of the Gram matrix: what stays in the processor's cache between two passes over it
 DOUBLES_TOGETHER = 2**21  # of rows or coefficients, where sums in double precision are of values in single
+ROUNDED_FROM = 2**20  # values of the support rows: fewer are small enough as they are
+HIGHEST_CODE = 255
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Rows rounded to 256 levels of each feature: lowest + step · codes, a quarter of the size of single precision.
+
+    Normalised features lie within a few deviations: rounding moves one by a hundredth of a deviation at most, and the
+    squared distance of two rows, which is over thousands of them, by far less than a thousandth.
+    """
+
+    codes: np.ndarray
+    lowest: np.ndarray
+    step: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> Levels:
+        """The levels nearest to rows of finite values."""
+        lowest, highest = X.min(axis=0).astype(np.float32), X.max(axis=0).astype(np.float32)
+        step = (highest - lowest) / np.float32(HIGHEST_CODE)
+        codes = np.divide(X - lowest, step, out=np.zeros(X.shape, np.float32), where=step > 0, casting="same_kind")
+        return cls(np.rint(codes).clip(0, HIGHEST_CODE).astype(np.uint8), lowest, step)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The rows in single precision, the same to the bit wherever they are computed."""
+        return np.asarray(self.codes * self.step + self.lowest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +79,15 @@ class KernelPart:
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """Support rows that all machines share; a block of examples costs one statistic and one product for each kernel."""
+    """Support rows that all machines share; a block of examples costs one statistic and one product for each kernel.
+
+    Where there are `levels`, X are the rows that they stand for.
+    """
 
     X: np.ndarray
     parts: tuple[KernelPart, ...]
     n_machines: int
+    levels: Levels | None = None
 
     @classmethod
     def of(cls, X: np.ndarray, machines: Sequence[Machine], kernels: Sequence[Kernel]) -> Bank:
@@ -89,6 +121,14 @@ class Bank:
     def astype(self, dtype: np.dtype | type) -> Bank:
         """The same bank in another precision; float32 is twice as fast and within 1e-4, votes on the border aside."""
         return Bank(self.X.astype(dtype), tuple(_in_precision(part, dtype) for part in self.parts), self.n_machines)
+
+    def rounded(self) -> Bank:
+        """The same bank in single precision, with rows of 256 levels where there are many."""
+        single = self.astype(np.float32)
+        if single.X.size < ROUNDED_FROM:
+            return single
+        levels = Levels.of(self.X)
+        return replace(single, X=levels.rows, levels=levels)
 
     def machine(self, place: int) -> Machine:
         """One of the machines, its support as rows of the bank."""

@@ -148,3 +148,8 @@ class Classifier:
         if not isinstance(self.machines, Bank):
             return self
         return replace(self, machines=self.machines.astype(np.float32))
+
+    @cached_property
+    def rounded(self) -> Classifier:
+        """The same in single precision, its many support rows rounded: for features that are normalised by rank."""
+        return replace(self, machines=self.machines.rounded()) if isinstance(self.machines, Bank) else self

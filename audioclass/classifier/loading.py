@@ -15,7 +15,7 @@ import numpy as np
 
 from audioclass.classifier.about import check_about
 from audioclass.classifier.archive import DIGESTS, Archive, open_archive
-from audioclass.classifier.bank import Bank, KernelPart
+from audioclass.classifier.bank import HIGHEST_CODE, Bank, KernelPart, Levels
 from audioclass.classifier.blame import culprit, remedy
 from audioclass.classifier.classifier import Classifier, Machines, StatedComponent
 from audioclass.classifier.golden import Drift, Golden
@@ -25,6 +25,7 @@ from audioclass.classifier.preprocessing import STATES, Preprocessing
 from audioclass.classifier.saving import (
     FIRST_WITH_DIGESTS,
     FORMAT,
+    LEVEL_MEMBERS,
     LINK_MEMBERS,
     PART_MEMBERS,
     RECORDINGS_MEMBERS,
@@ -125,7 +126,7 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
         _check_members(STAGE, names, _names(SecondStage))
     _check_members("golden", names, {"features", "posteriors"})
     if "bank/rows" in names:
-        expected = {"rows"}
+        expected = {"rows", *(LEVEL_MEMBERS if "bank/lowest" in names else ())}
         for number, link in enumerate(_links(manifest)):
             expected |= {f"{number}/{name}" for name in PART_MEMBERS + (() if link is None else LINK_MEMBERS)}
         _check_members("bank", names, expected)
@@ -223,9 +224,25 @@ def _machines(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], reg
         of_part = _under(arrays, f"bank/{number}/")
         members = None if link is None else Members(link, **{name: of_part.pop(name) for name in LINK_MEMBERS})
         parts.append(KernelPart(_component(registry, "kernel", kernel), **of_part, members=members))
-    bank = Bank(arrays["bank/rows"], tuple(parts), sum(len(part.places) for part in parts))
+    levels = _levels(arrays)
+    rows = arrays["bank/rows"] if levels is None else levels.rows
+    bank = Bank(rows, tuple(parts), sum(len(part.places) for part in parts), levels)
     _check_bank(bank)
     return bank
+
+
+def _levels(arrays: Mapping[str, np.ndarray]) -> Levels | None:
+    """What the rows of the bank are codes of; None where they are the rows themselves."""
+    if "bank/lowest" not in arrays:
+        return None
+    levels = Levels(arrays["bank/rows"], *(arrays[f"bank/{name}"] for name in LEVEL_MEMBERS))
+    is_right = levels.codes.dtype == np.uint8 and {levels.lowest.dtype, levels.step.dtype} == {np.dtype(np.float32)}
+    shapes = {levels.lowest.shape, levels.step.shape, levels.codes.shape[1:]}
+    if not is_right or levels.codes.ndim != 2 or len(shapes) > 1:
+        raise ModelError(f"bank/rows of shape {levels.codes.shape} are no codes of {levels.lowest.shape} levels")
+    if not np.isfinite(levels.lowest + np.float32(HIGHEST_CODE) * levels.step).all():
+        raise ModelError("bank/step is too large for rows of finite values")
+    return levels
 
 
 def _links(manifest: Mapping[str, Any]) -> list[Link | None]:

@@ -99,7 +99,7 @@ class Model:
             name,
             recipe,
             _single(preprocessing),
-            classifier.in_single,
+            classifier.rounded if preprocessing.normalisation == "rank" else classifier.in_single,
             taxonomy,
             empty,
             about,

@@ -64,7 +64,7 @@ class RankNormalisation:
         at = np.broadcast_to(np.arange(len(knots)) * width, X.shape).copy()
         step = width // 2
         while step:
-            at += step * (X >= knots.take(at + step))
+            at += step * (knots.take(at + step) <= X)
             step //= 2
         beyond = X - knots.take(at)
         return np.asarray(np.where(beyond > 0, slopes.take(at) * beyond, 0.0) + scores.take(at))

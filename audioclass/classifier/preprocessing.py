@@ -96,7 +96,8 @@ class Preprocessing:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What it learnt, by name."""
-        return {"factors": self.factors, **{each.name: getattr(self.state, each.name) for each in fields(self.state)}}
+        names = [each.name for each in fields(STATES[self.normalisation])]
+        return {"factors": self.factors, **{name: getattr(self.state, name) for name in names}}
 
     @classmethod
     def of_arrays(cls, normalisation: str, arrays: Mapping[str, np.ndarray]) -> Preprocessing:

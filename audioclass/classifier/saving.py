@@ -7,7 +7,8 @@ When `SCHEMA` is raised:
 - Whatever older readers would misread raises it by one: a key or member that means something else than before, one
   that is gone, or one more member of `preparation/`, `bank/N/` or `memory/`, which are read as a whole.
 - One more member of these that only some models have does not raise it: readers that do not know it refuse those
-  models, and say that a later audioclass reads them. `bank/N/slopes` and `offsets`, of machines that vote, are such.
+  models, and say that a later audioclass reads them. `bank/N/slopes` and `offsets`, of machines that vote, are such,
+  and `bank/lowest` and `step`, of rows that are codes of levels.
 - A reader refuses a schema above its own. Every schema that was ever shipped stays readable: `tests/golden` keeps a
   file of each, and nothing but a new schema adds one.
 """
@@ -37,6 +38,7 @@ MOST_LABELS = 4096
 MOST_DICHOTOMIES = 2**15
 RECORDINGS_MEMBERS = ("digests", "groups", "rows", "times")
 PART_MEMBERS = ("rows", "coefficients", "intercepts", "machines")
+LEVEL_MEMBERS = ("lowest", "step")  # where the rows are codes of levels
 LINK_MEMBERS = ("slopes", "offsets")  # where its columns are members of machines
 
 
@@ -121,7 +123,10 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
         for number, machine in enumerate(machines):
             arrays |= {f"machines/{number}/{name}": array for name, array in machine.arrays.items()}
         return arrays
-    arrays["bank/rows"] = machines.X
+    levels = machines.levels
+    arrays["bank/rows"] = machines.X if levels is None else levels.codes
+    if levels is not None:
+        arrays |= {f"bank/{name}": getattr(levels, name) for name in LEVEL_MEMBERS}
     for number, part in enumerate(machines.parts):
         arrays |= {f"bank/{number}/{name}": getattr(part, name) for name in PART_MEMBERS}
         if part.members is not None:

@@ -1,0 +1,93 @@
+"""Support rows of 256 levels: near enough, the same before and after a file, and refused where they are wrong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from audioclass.classifier import bank as bank_module
+from audioclass.classifier.bank import Bank, Levels
+from audioclass.classifier.loading import load_model
+from audioclass.classifier.saving import save_model
+from audioclass.engine.runs import make_run
+from audioclass.errors import ModelError
+from audioclass.kernels.gaussian import UnscaledGaussian
+from audioclass.problems import Machine
+
+RUN = make_run()
+
+
+def test_rows_are_within_half_a_step_and_their_ends_exact():
+    X = np.random.default_rng(0).normal(size=(40, 6)).clip(-3, 3)
+    levels = Levels.of(X)
+    assert levels.codes.dtype == np.uint8
+    assert levels.rows.dtype == np.float32
+    assert (np.abs(levels.rows - X) <= levels.step * 0.5001 + 1e-6).all()
+    np.testing.assert_allclose(levels.rows.min(axis=0), X.min(axis=0), rtol=1e-6)
+    np.testing.assert_allclose(levels.rows.max(axis=0), X.max(axis=0), rtol=1e-6)
+
+
+def test_a_feature_that_does_not_vary_stays():
+    assert (Levels.of(np.full((3, 1), 0.7)).rows == np.float32(0.7)).all()
+
+
+def test_rounding_again_changes_nothing():
+    levels = Levels.of(np.random.default_rng(1).normal(size=(30, 4)))
+    assert (Levels.of(levels.rows).codes == levels.codes).all()
+
+
+def bank_of(n_rows: int, n_features: int) -> tuple[Bank, np.ndarray]:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(n_rows, n_features)).clip(-3, 3) / np.sqrt(2 * n_features)
+    machine = Machine(np.arange(n_rows), rng.normal(size=n_rows), 0.3)
+    new = rng.normal(size=(20, n_features)).clip(-3, 3) / np.sqrt(2 * n_features)
+    return Bank.of(X, [machine], [UnscaledGaussian(sigma=1.0)]), new
+
+
+def test_few_rows_are_left_as_they_are():
+    bank, _ = bank_of(10, 5)
+    assert bank.rounded().levels is None
+
+
+def test_scores_of_many_features_hardly_move(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bank_module, "ROUNDED_FROM", 1)
+    bank, new = bank_of(100, 600)
+    rounded = bank.rounded()
+    assert rounded.levels is not None
+    assert np.abs(rounded.scores(new.astype(np.float32)) - bank.scores(new)).max() < 5e-3
+
+
+@pytest.fixture
+def rounded_model(trained, monkeypatch):
+    """A model whose support rows are codes."""
+    monkeypatch.setattr(bank_module, "ROUNDED_FROM", 1)
+    return replace(trained.model, classifier=trained.model.classifier.rounded)
+
+
+def test_a_model_is_the_same_after_a_file(rounded_model, trained, tmp_path):
+    path = tmp_path / "rounded.audioclass"
+    save_model(rounded_model, path)
+    loaded = load_model(path, RUN.registry, verify=False)
+    assert loaded.classifier.machines.levels is not None
+    X = trained.dataset.X[:20]
+    assert (loaded.posteriors_of(X) == rounded_model.posteriors_of(X)).all()
+    assert np.abs(loaded.posteriors_of(X) - trained.model.posteriors_of(X)).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("codes", np.zeros((4, 2), np.float32)),
+        ("lowest", np.zeros(3, np.float32)),
+        ("step", np.full(1, np.finfo(np.float32).max)),
+    ],
+)
+def test_levels_that_do_not_fit_are_refused(name, array, rounded_model, tmp_path):
+    machines = rounded_model.classifier.machines
+    if name == "step":
+        array = np.broadcast_to(array, machines.levels.step.shape).copy()
+    wrong = replace(machines, levels=replace(machines.levels, **{name: array}))
+    path = tmp_path / "wrong.audioclass"
+    save_model(replace(rounded_model, classifier=replace(rounded_model.classifier, machines=wrong)), path)
+    with pytest.raises(ModelError, match="bank/"):
+        load_model(path, RUN.registry)
