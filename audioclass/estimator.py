@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.runs import KEEP_NOTHING, make_run
 from audioclass.errors import AudioclassError
 from audioclass.parameters import parameter_values, with_parameters
@@ -20,6 +19,7 @@ from audioclass.threads import one_thread
 from audioclass.training.assemble import Training
 from audioclass.training.config import METHOD_OPTIONS, TrainingConfig
 from audioclass.training.examples import Examples
+from audioclass.training.group_weights import fit_preprocessing
 from audioclass.training.train import train_classifier
 
 SLOTS = tuple(option.name for option in METHOD_OPTIONS if option.kind)
@@ -118,14 +118,15 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.training_: Training | None = None
         if len(self.classes_) < 2:
             return
-        self.preprocessing_ = Preprocessing.fit(X, self.feature_groups, self.normalisation)
+        self.preprocessing_, _ = fit_preprocessing(
+            X, y, groups, config, sample_weights=weights, feature_groups=self.feature_groups, seed=seed
+        )
         self.training_ = train_classifier(
             Examples.of(self.preprocessing_.apply(X), y, weights, groups),
             [str(label) for label in self.classes_],
             config,
             run,
             taxonomy=self.taxonomy,
-            feature_groups=self.feature_groups or (),
         )
 
     def _rows(self, X: Any) -> np.ndarray:

@@ -58,6 +58,7 @@ def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:
     _check_corpora(about)
     _check_machines(about.get("machines", []), labels, plan)
     _check_components(about.get("pieces", []))
+    _check_group_weights(_table(about.get("group_weights", {}), "group weights"))
     if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
         raise ModelError("its choices must be texts and numbers")
 
@@ -86,6 +87,13 @@ def _check_components(components: Any) -> None:
     are_tables = isinstance(components, list) and all(isinstance(one, Mapping) for one in components)
     if not are_tables or not all(isinstance(one.get(key), str) for one in components for key in keys):
         raise ModelError("each of its components must have a kind, a name, a distribution and a version")
+
+
+def _check_group_weights(stated: Mapping[str, Any]) -> None:
+    weights = _table(stated.get("weights", {}), "weights of groups")
+    losses = [stated[key] for key in ("log_loss_given", "log_loss_chosen") if key in stated]
+    if not all(map(_is_number, [*weights.values(), *losses])):
+        raise ModelError("its group weights must be numbers")
 
 
 def _check_machines(machines: Any, labels: Sequence[str], plan: Plan | None) -> None:

@@ -13,6 +13,7 @@ from audioclass.evaluation.evaluation import Evaluation
 from audioclass.run import Registry, Run
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
+from audioclass.training.group_weights import GroupWeights
 from audioclass.training.report import machine_report
 
 FIGURES = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error")
@@ -26,8 +27,10 @@ def describe(
     grouped: Evaluation,
     random_split: Evaluation | None,
     y: np.ndarray,
+    group_weights: GroupWeights | None = None,
 ) -> dict[str, Any]:
     """Provenance and report; `y` is the label index of every example that was trained on."""
+    weighed = {} if group_weights is None else {"group_weights": group_weights.to_plain()}
     return {
         "versions": versions(),
         "pieces": components_of(config, training, run.registry),
@@ -36,6 +39,7 @@ def describe(
         "report": {"grouped": figures(grouped), "random_split": figures(random_split) if random_split else None},
         "machines": machine_report(training, y),
         "notes": list(training.notes),
+        **weighed,
     }
 
 

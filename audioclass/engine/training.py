@@ -14,7 +14,6 @@ import numpy as np
 from audioclass.classifier.about import NOT_HELD_OUT, splits_of
 from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
 from audioclass.classifier.model import Model, TrainedRecordings
-from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.provenance import describe
 from audioclass.engine.remembering import remember
@@ -31,6 +30,7 @@ from audioclass.threads import one_thread
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
+from audioclass.training.group_weights import fit_preprocessing
 from audioclass.training.memory import memory_of, support_rows
 from audioclass.training.random_split import random_split_posteriors
 from audioclass.training.train import train_classifier
@@ -139,15 +139,20 @@ def train_on(
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
     recipe = recipe_of(config)
-    preprocessing = Preprocessing.fit(
-        dataset.X, recipe.groups, config.normalisation, group_weights=recipe.group_weights
+    preprocessing, group_weights = fit_preprocessing(
+        dataset.X,
+        dataset.y,
+        dataset.groups,
+        config,
+        sample_weights=dataset.weights,
+        feature_groups=recipe.groups,
+        given=recipe.group_weights,
+        seed=run.seed,
     )
     examples = Examples.of(preprocessing.apply(dataset.X), dataset.y, dataset.weights, dataset.groups)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():
-            training = train_classifier(
-                examples, dataset.labels, config, run, taxonomy=taxonomy, feature_groups=recipe.groups, store=store
-            )
+            training = train_classifier(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
         inverse_temperature = fit_inverse_temperature(training.held_out, dataset.y, dataset.clip_names)
         grouped = evaluate_posteriors(dataset, training.held_out, taxonomy, inverse_temperature)
         random_split = None
@@ -160,7 +165,7 @@ def train_on(
             preprocessing,
             training.classifier,
             taxonomy,
-            describe(dataset, config, run, training, grouped, random_split, examples.y),
+            describe(dataset, config, run, training, grouped, random_split, examples.y, group_weights),
             memory_of(training, examples),
             inverse_temperature,
             transitions_of(dataset, recipe),

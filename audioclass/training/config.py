@@ -33,6 +33,7 @@ AUTO_METHOD: Literal["auto"] = "auto"
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
 SelectionScope = Literal["node", "level", "shared"]
 Balance = Literal["auto", "sides", "none"]
+GroupWeighting = Literal["equal", "greedy"]
 
 
 def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word that typer and argparse use)
@@ -75,7 +76,12 @@ class TrainingConfig:
         help="whether the sides of a dichotomy weigh the same; `auto`: unless they are held out in closed form",
     )
     normalisation: str = parameter("rank", choices=("rank", "standard", "none"), help="of each feature")
-    weigh_groups: bool = parameter(False, help="weigh groups of features by the gradient of the criterion")
+    group_weights: GroupWeighting = parameter(
+        "equal",
+        choices=("equal", "greedy"),
+        help="how groups of features share in distances: as the recipe says, or by a greedy search on held-out groups"
+        " where that proves better on others",
+    )
     feature_shares: tuple[float, ...] = parameter(
         (), above=0.0, high=1.0, help="shares of the features to try, those first that tell the sides apart"
     )

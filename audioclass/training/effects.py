@@ -18,7 +18,6 @@ SELECTION = (
     "selection_scope",
     "selection_rows",
     "selection_folds",
-    "weigh_groups",
     "feature_shares",
 )
 OF_DICHOTOMIES = ("trainer", "calibrator", "large", "large_rows", "selection_scope")
@@ -96,7 +95,7 @@ def _of_selection(config: TrainingConfig) -> dict[str, str]:
     if config.c_rule == "joachims":
         reasons["C"] = "c_rule=joachims computes it"
     if all(as_unscaled(kernel, 1) is None for kernel in config.kernels):
-        reasons |= dict.fromkeys(("weigh_groups", "feature_shares"), "only Gaussian kernels weigh features")
+        reasons["feature_shares"] = "only Gaussian kernels weigh features"
     return reasons
 
 

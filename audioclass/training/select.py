@@ -15,7 +15,6 @@ from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise
 from audioclass.parameters import parameters_of
 from audioclass.problems import Axis, Dichotomy, Found, Trial
 from audioclass.run import Run
-from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
 from audioclass.storage import Store
 from audioclass.threads import one_thread
@@ -27,7 +26,7 @@ from audioclass.training.held_out import ClosedForm, HeldOutScoring
 from audioclass.training.objective import C_AXIS, CriterionObjective, SelectionSample, SelectionTarget, axis_of
 from audioclass.training.parallel import map_on_one_thread
 from audioclass.training.problem import Problem
-from audioclass.training.refinement import GroupWeightObjective, as_unscaled, thin_features
+from audioclass.training.refinement import as_unscaled, thin_features
 from audioclass.training.selection_scores import SampleHoldOut
 from audioclass.training.stored_selection import Selected, restored
 from audioclass.training.widening import Limits, reaching, search_widening
@@ -42,7 +41,6 @@ def select(
     config: TrainingConfig,
     run: Run,
     *,
-    feature_groups: Sequence[str] = (),
     importance: np.ndarray | None = None,
     levels: Sequence[int] | None = None,
 ) -> list[Selected]:
@@ -56,23 +54,20 @@ def select(
     with those of the same labels, as the configuration says; dichotomies over the same rows that share one are trained
     by one factorisation. `importance` (n, n_dichotomies) leaves out the examples where it is 0.
 
-    A Gaussian kernel can then be made finer: where groups are weighed, `feature_groups` has the group of each feature
-    and the groups get weights by the gradient of the criterion; with `feature_shares`, as many of the features stay as
-    the criterion likes best.
+    A Gaussian kernel can then be made finer: with `feature_shares`, as many of the features stay as the criterion likes
+    best.
     """
     if config.criterion is None:
         return [Selected(config.kernels[0], config.C)] * len(dichotomies)
     subsamples = subsamples_of(dichotomies, examples, config, importance, levels)
     chosen: dict[int, Selected] = {}
-    for subsample, choice in zip(subsamples, _compete(subsamples, examples, config, run, feature_groups), strict=True):
+    for subsample, choice in zip(subsamples, _compete(subsamples, examples, config, run), strict=True):
         chosen |= dict.fromkeys(subsample.numbers, choice)
     return [chosen[number] for number in range(len(dichotomies))]
 
 
 @one_thread()
-def select_for_labels(
-    examples: Examples, n_labels: int, config: TrainingConfig, run: Run, *, feature_groups: Sequence[str] = ()
-) -> Selected:
+def select_for_labels(examples: Examples, n_labels: int, config: TrainingConfig, run: Run) -> Selected:
     """One choice for a strategy that fits all labels at once.
 
     A criterion that takes labels is given them all, with that strategy; another the mean over each label against the
@@ -81,7 +76,7 @@ def select_for_labels(
     if config.criterion is None:
         return Selected(config.kernels[0], config.C)
     subsample = labels_subsample(examples, n_labels, config)
-    [choice] = _compete([subsample], examples, config, run, feature_groups)
+    [choice] = _compete([subsample], examples, config, run)
     return choice
 
 
@@ -92,21 +87,18 @@ def stored_selection(
     config: TrainingConfig,
     run: Run,
     *,
-    feature_groups: Sequence[str] = (),
     importance: np.ndarray | None = None,
     levels: Sequence[int] | None = None,
 ) -> list[Selected]:
     """What `select` chose before, where a store has it, else what it chooses now; the same to the bit."""
 
     def choose() -> list[Selected]:
-        return select(
-            dichotomies, examples, config, run, feature_groups=feature_groups, importance=importance, levels=levels
-        )
+        return select(dichotomies, examples, config, run, importance=importance, levels=levels)
 
     def key() -> str:
         counted = None if importance is None else digest_of(importance)
         scope = (tuple(dichotomies), config.selection_scope, None if levels is None else tuple(levels), counted)
-        return _key(examples, config, run, (*scope, config.trainer, config.large, config.large_rows), feature_groups)
+        return _key(examples, config, run, (*scope, config.trainer, config.large, config.large_rows))
 
     return restored(store, key, config.kernels, choose)
 
@@ -117,24 +109,20 @@ def stored_selection_for_labels(
     n_labels: int,
     config: TrainingConfig,
     run: Run,
-    *,
-    feature_groups: Sequence[str] = (),
 ) -> Selected:
     """What `select_for_labels` chose before, where a store has it, else what it chooses now; the same to the bit."""
 
     def choose() -> list[Selected]:
-        return [select_for_labels(examples, n_labels, config, run, feature_groups=feature_groups)]
+        return [select_for_labels(examples, n_labels, config, run)]
 
     def key() -> str:
-        return _key(examples, config, run, ("all labels", n_labels, config.strategy), feature_groups)
+        return _key(examples, config, run, ("all labels", n_labels, config.strategy))
 
     [choice] = restored(store, key, config.kernels, choose)
     return choice
 
 
-def _key(
-    examples: Examples, config: TrainingConfig, run: Run, targets: tuple[object, ...], feature_groups: Sequence[str]
-) -> str:
+def _key(examples: Examples, config: TrainingConfig, run: Run, targets: tuple[object, ...]) -> str:
     """All that a choice depends on."""
     choices = (
         config.kernels,
@@ -147,8 +135,7 @@ def _key(
     )
     sizes = (config.selection_rows, config.selection_folds, run.seed)
     method = (config.held_out, config.folds, config.balance)
-    finer = (config.weigh_groups, tuple(feature_groups), config.feature_shares)
-    return f"{examples.fingerprint}\n{(targets, choices, sizes, method, finer)!r}"
+    return f"{examples.fingerprint}\n{(targets, choices, sizes, method, config.feature_shares)!r}"
 
 
 def _compete(
@@ -156,14 +143,12 @@ def _compete(
     examples: Examples,
     config: TrainingConfig,
     run: Run,
-    feature_groups: Sequence[str],
 ) -> Iterator[Selected]:
     """The choice for each subsample, in their order."""
     if config.criterion is None:
         raise ValueError("a competition needs a criterion, the configuration has none")
     shared = _shared_statistics(examples, subsamples, config.kernels)
-    groups = tuple(feature_groups) if config.weigh_groups else ()
-    work = _Competition(config, config.criterion, config.search or Pattern(), run.seed, examples, groups, shared)
+    work = _Competition(config, config.criterion, config.search or Pattern(), run.seed, examples, shared)
     return map_on_one_thread(run, "selection", work, subsamples)
 
 
@@ -294,7 +279,6 @@ class _Competition:
     search: Search
     seed: int
     examples: Examples
-    feature_groups: tuple[str, ...]
     shared: _SharedStatistics
 
     def __call__(self, subsample: Subsample) -> Selected:
@@ -328,7 +312,7 @@ class _Competition:
         sign = 1 if self.criterion.better == "lower" else -1
         best = min(candidates, key=lambda candidate: sign * candidate.value)
         best = replace(best, note="; ".join(filter(None, [note, best.note])))
-        return self._thinned(sample, self._weighed(sample, best))
+        return self._thinned(sample, best)
 
     def _searched(self, objective: CriterionObjective) -> Selected:
         """The best parameters and C of one kernel; a ValueError where nothing can be evaluated."""
@@ -359,25 +343,6 @@ class _Competition:
 
     def _c_axes(self, start: float) -> list[Axis]:
         return [axis_of(C_AXIS, self.config.c_range, "log", start)] if self._c_rule == "searched" else []
-
-    def _weighed(self, sample: SelectionSample, chosen: Selected) -> Selected:
-        """The choice with weights for the groups of features, where that is asked for and better."""
-        kernel = as_unscaled(chosen.kernel, sample.X.shape[1])
-        if not self.feature_groups or kernel is None:
-            return chosen
-        if not isinstance(self.criterion, HasGradient):
-            note = f"{self.criterion.name} has no derivatives to weigh groups by"
-            return replace(chosen, note="; ".join(filter(None, [chosen.note, note])))
-        objective = GroupWeightObjective(
-            sample, kernel, self.criterion, C=chosen.C, c_rule=self._c_rule, feature_groups=self.feature_groups
-        )
-        axes = objective.axes() + self._c_axes(chosen.C)
-        search = self.search if self.search.needs_gradient else LBFGS()
-        try:
-            result = search.search(axes, objective.objective, self._rng())
-        except ValueError as error:  # it has derivatives, but not for the machine that will be trained
-            return replace(chosen, note="; ".join(filter(None, [chosen.note, f"groups are not weighed: {error}"])))
-        return _better(chosen, objective, result)
 
     def _thinned(self, sample: SelectionSample, chosen: Selected) -> Selected:
         """The choice on the features that tell the sides apart, where that is asked for and better."""

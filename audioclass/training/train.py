@@ -34,17 +34,15 @@ def train_classifier(
     run: Run,
     *,
     taxonomy: Taxonomy | None = None,
-    feature_groups: Sequence[str] = (),
     store: Store | None = None,
 ) -> Training:
     """A classifier of `labels` from prepared examples whose `y` are indices of them; every label needs an example.
 
-    `feature_groups` names the group of each feature, for a configuration that weighs them. What a `store` holds from a
-    run before is not computed again.
+    What a `store` holds from a run before is not computed again.
     """
     if len(labels) < 2:
         raise ValueError(f"{len(labels)} labels, at least 2 are needed")
-    choose = _Choice(examples, config, run, tuple(feature_groups), store)
+    choose = _Choice(examples, config, run, store)
     train = _train_direct if config.is_direct else _train_planned
     return train(choose, tuple(labels), taxonomy)
 
@@ -71,7 +69,6 @@ class _Choice:
     examples: Examples
     config: TrainingConfig
     run: Run
-    feature_groups: tuple[str, ...]
     store: Store | None
 
     @property
@@ -93,7 +90,6 @@ class _Choice:
             self.examples,
             self.config,
             self.run,
-            feature_groups=self.feature_groups,
             importance=importance,
             levels=levels,
         )
@@ -102,9 +98,7 @@ class _Choice:
         """The kernel and C of a strategy that fits all labels at once."""
         if self.config.criterion is None or direct_strategy(self.config).wants == "features":
             return self.given
-        return stored_selection_for_labels(
-            self.store, self.examples, n_labels, self.config, self.run, feature_groups=self.feature_groups
-        )
+        return stored_selection_for_labels(self.store, self.examples, n_labels, self.config, self.run)
 
 
 def _train_planned(choose: _Choice, labels: tuple[str, ...], taxonomy: Taxonomy | None) -> Training:

@@ -113,6 +113,7 @@ HOSTILE = {
     "taxonomy-of-others": with_manifest(taxonomy=[["a"], ["b", "c"]]),
     "about-a-list": with_manifest(about=[]),
     "report-of-texts": changed(lambda m: m["about"]["report"].update(grouped={"window": {"accuracy": "good"}})),
+    "group-weights-of-texts": changed(lambda m: m["about"].update(group_weights={"weights": {"mel": "much"}})),
     "machines-of-others": changed(lambda m: m["about"]["machines"].pop()),
     "machine-without-kernel": changed(lambda m: m["about"]["machines"][0].pop("kernel")),
     "corpus-without-counts": changed(lambda m: m["about"]["corpus"].pop("recordings")),

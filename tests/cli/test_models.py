@@ -27,6 +27,15 @@ def test_a_model_without_a_tree_shows_its_taxonomy(small, tmp_path, capsys):
     assert [line[-5:] for line in capsys.readouterr().out.splitlines()[5:]] == ["licks", "noise", " tone"]
 
 
+def test_weights_of_groups_are_shown(trained, tmp_path, capsys):
+    searched = {"weights": {"shape": 0.25, "cepstra": 0.75}, "log_loss_given": 0.5, "log_loss_chosen": 0.4}
+    about = {**trained.model.about, "group_weights": {**searched, "are_chosen": True}}
+    save_model(replace(trained.model, about=about), tmp_path / "m.audioclass")
+    assert run(["model", "show", str(tmp_path / "m.audioclass")]) == 0
+    line = "group weights: cepstra 0.75, shape 0.25 (log-loss on unseen groups 0.500 before the search, 0.400 after)"
+    assert line in capsys.readouterr().out.splitlines()
+
+
 def test_its_manifest_for_programs(model_file, capsys):
     assert run(["model", "show", str(model_file), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)

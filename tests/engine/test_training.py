@@ -254,7 +254,10 @@ def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
 
 
 def test_weighed_groups_come_back_from_a_file(tmp_path):
-    trained = train_small(tmp_path, criterion="leave_group_out_log_loss", weigh_groups=True)
+    trained = train_small(tmp_path, group_weights="greedy")
+    stated = trained.model.about["group_weights"]
+    assert set(stated["weights"]) == {"shape", "cepstra"}
+    assert sum(stated["weights"].values()) == pytest.approx(1)
     save_model(trained.model, tmp_path / "weighed.audioclass")
     X = trained.dataset.X
     assert np.array_equal(load_model(tmp_path / "weighed.audioclass").posteriors_of(X), trained.model.posteriors_of(X))

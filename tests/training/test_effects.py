@@ -47,19 +47,15 @@ REFUSED = {
         {"search": "grid", "criterion": "fixed"},
         r"search=grid\S* has no effect: criterion=fixed chooses nothing",
     ),
-    "weights without a criterion": (
-        {"weigh_groups": True, "criterion": "fixed"},
-        "weigh_groups=True has no effect: criterion=fixed chooses nothing",
-    ),
     "interval of a fixed C": ({"c_range": [1, 10], "c_rule": "fixed"}, "c_range=.* has no effect: c_rule=fixed"),
     "interval of C that nothing depends on": (
         {"c_range": [1, 10], "criterion": "alignment"},
         "c_range=.* has no effect: criterion alignment does not depend on C",
     ),
     "C that is computed": ({"C": 2, "c_rule": "joachims"}, "C=2.0 has no effect: c_rule=joachims computes it"),
-    "weights under another kernel": (
-        {"weigh_groups": True, "kernel": "linear"},
-        "weigh_groups=True has no effect: only Gaussian kernels weigh features",
+    "fewer features under another kernel": (
+        {"feature_shares": [0.5], "kernel": "linear"},
+        r"feature_shares=\[0.5\] has no effect: only Gaussian kernels weigh features",
     ),
     "size of what never takes over": (
         {"large_rows": 100, "trainer": "nystroem"},
@@ -88,7 +84,7 @@ def test_an_option_without_effect_is_refused(case):
         {"selection_folds": 3, "criterion": "validation_error"},
         {"search": "grid", "c_range": [1, 10]},
         {"C": 2, "criterion": "fixed"},
-        {"weigh_groups": True, "kernel": "gaussian"},
+        {"group_weights": "greedy", "kernel": "linear", "criterion": "fixed"},
         *({"held_out": method} for method in ("auto", "closed_form", "folds")),
         *({"trainer": "svm", "held_out": method} for method in ("auto", "span", "folds")),
     ],

@@ -23,7 +23,7 @@ from audioclass.storage import Store
 from audioclass.trainers.least_squares import LeastSquares
 from audioclass.training.examples import Examples
 from audioclass.training.objective import CriterionObjective, SelectionSample, SelectionTarget, joachims_error_factor
-from audioclass.training.refinement import GroupWeightObjective, thin_features
+from audioclass.training.refinement import thin_features
 from audioclass.training.select import select, stored_selection
 from audioclass.training.stored_selection import Selected
 
@@ -47,10 +47,10 @@ def examples(**more):
     return Examples.of(*rings(**more))
 
 
-def choose(dichotomies=ONE_VS_REST, kernels=GAUSSIAN, C=1.0, given=None, feature_groups=(), run=RUN, **changes):
+def choose(dichotomies=ONE_VS_REST, kernels=GAUSSIAN, C=1.0, given=None, run=RUN, **changes):
     changes = {"trainer": LeastSquares(), "criterion": LeaveGroupOutLogLoss(), "search": Pattern(), **changes}
-    config = make_config(kernels=kernels, C=C, weigh_groups=bool(feature_groups), **changes)
-    return select(dichotomies, given or examples(), config, run, feature_groups=feature_groups)
+    config = make_config(kernels=kernels, C=C, **changes)
+    return select(dichotomies, given or examples(), config, run)
 
 
 def sample(X, y, n_folds=5):
@@ -143,14 +143,10 @@ def test_C_is_not_searched_where_the_criterion_does_not_state_it():
     assert chosen.note == "noisy_about_c does not depend on C, Joachims' value is taken"
 
 
-@pytest.mark.parametrize(
-    "refined", [{"feature_groups": ("a", "b")}, {"feature_shares": (0.5,)}], ids=["groups", "shares"]
-)
 @pytest.mark.parametrize("c_rule", ["searched", "joachims"])
-def test_the_value_of_joachims_is_that_of_the_kernel_made_finer(refined, c_rule):
+def test_the_value_of_joachims_is_that_of_the_kernel_made_finer(c_rule):
     given = shifted()
-    refined = {name: ("a", "b") * 10 if name == "feature_groups" else value for name, value in refined.items()}
-    chosen = choose(PAIR, given=given, criterion=Alignment(), c_rule=c_rule, **refined)[0]
+    chosen = choose(PAIR, given=given, criterion=Alignment(), c_rule=c_rule, feature_shares=(0.5,))[0]
     assert isinstance(chosen.kernel, ScaledGaussian)
     rows = np.flatnonzero(given.y < 2)
     np.testing.assert_allclose(chosen.C, joachims_error_factor(chosen.kernel, given.statistics.X[rows]))
@@ -239,28 +235,6 @@ def test_progress_and_processes_change_nothing():
     assert [(choice.kernel, choice.C) for choice in one] == [(choice.kernel, choice.C) for choice in two]
 
 
-def test_groups_of_features_get_weights_that_the_criterion_likes_better():
-    given = examples(n=90, extra=4)
-    groups = ("ring", "ring", "noise", "noise", "noise", "noise")
-    plain = choose(given=given)[0]
-    found = choose(given=given, feature_groups=groups)[0]
-    assert found.value < plain.value
-    assert found.kernel.factors[0] > 3 * found.kernel.factors[-1]
-
-
-def test_derivatives_by_the_weights_agree_with_differences():
-    X, y = rings(30, extra=2)
-    criterion, groups = LeaveGroupOutLogLoss(), ("a", "a", "b", "c")
-    objective = GroupWeightObjective(sample(X, y), UnscaledGaussian(), criterion, C=2.0, feature_groups=groups)
-    point = {"weight of a": 2.0, "weight of b": 0.5, "weight of c": 1.0, "C": 3.0}
-    slopes, h = objective.gradient(point), 1e-5
-    for name, slope in slopes.items():
-        up, down = (objective.value({**point, name: point[name] + move}) for move in (h, -h))
-        assert slope == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-8)
-    kernel, _ = objective.at(point)
-    np.testing.assert_allclose(kernel.gram(X, X), objective.problems(point)[0].K)
-
-
 def test_features_that_tell_nothing_are_left_out():
     found = choose(given=shifted(), feature_shares=(0.5, 0.1))[0]
     assert isinstance(found.kernel, ScaledGaussian)
@@ -327,16 +301,6 @@ def test_a_store_gives_the_same_choice(tmp_path):
     one, *others = (stored_selection(store, PAIR, examples(), config, RUN) for store in stores)
     assert all(repr(other) == repr(one) for other in others)
     assert len(list(tmp_path.rglob("*.npz"))) == 1
-
-
-def test_wrong_groups_are_refused():
-    with pytest.raises(ValueError, match="1 names of groups for 2 features"):
-        choose(feature_groups=("a",))
-
-
-def test_groups_are_not_weighed_without_derivatives():
-    found = choose(PAIR, criterion=KFoldError(), search=Grid(2), c_rule="fixed", feature_groups=("a", "b"))[0]
-    assert found.note == "k_fold_error has no derivatives to weigh groups by"
 
 
 def test_a_search_that_ends_at_the_end_of_a_stated_range_says_so():

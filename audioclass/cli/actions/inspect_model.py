@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from audioclass.classifier.about import splits_of
 from audioclass.classifier.card import card_of
@@ -71,9 +72,24 @@ def _summary(model: Summary) -> list[str]:
     if main:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
         lines.append(f"{splits_of(about).held_out}, per {next(iter(report))}: {figures}")
+    lines += _group_weights(about.get("group_weights", {}))
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")
     versions = about.get("versions", {})
     lines.append("made with " + ", ".join(f"{name} {version}" for name, version in versions.items()))
     return lines
+
+
+def _group_weights(stated: Mapping[str, Any]) -> list[str]:
+    """The weights of groups of features that were searched, the heaviest first, and what they are worth."""
+    weights = stated.get("weights", {})
+    if not weights:
+        return []
+    worth = ""
+    if "log_loss_given" in stated:
+        before, after = stated["log_loss_given"], stated["log_loss_chosen"]
+        verdict = "" if stated.get("are_chosen") else "; the given ones were kept"
+        worth = f" (log-loss on unseen groups {before:.3f} before the search, {after:.3f} after{verdict})"
+    heaviest = sorted(weights.items(), key=lambda item: -item[1])
+    return [f"group weights: {', '.join(f'{name} {weight:.2f}' for name, weight in heaviest)}{worth}"]

@@ -1,0 +1,243 @@
+"""Weights of groups of features by greedy search, kept only where they prove better on sources that it never saw.
+
+Squared distances of every group of features are computed once on a sample of rows; a candidate is their weighted sum,
+and one factorisation gives the held-out log-loss of all labels. Weights are chosen on two thirds of the sources, six
+times over, and averaged: what a single search likes is mostly optimism. Each search is judged on the third that it did
+not see, and the mean of the weights replaces the given ones only where the gain there is more than its error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.errors import UsageError
+from audioclass.kernels.statistics import pairwise, squared_distance
+from audioclass.numerics import log_losses, softmax
+from audioclass.training.config import TrainingConfig
+from audioclass.training.examples import spread_rows
+from audioclass.training.folds import grouped_folds
+from audioclass.training.label_machines import LabelMachines
+
+ROWS = 600  # most that are looked at
+STEPS = (3.0, 1 / 3, 0.0)
+SWEEPS = 2  # over all groups, each time in another order
+GAIN = 1e-3  # relative, for which a step is taken
+PARTS = 3  # of the sources: a search sees all but one
+REPEATS = 2
+SHARES = (0.5, 1.0)  # of the chosen weights, the rest being of the given ones
+GAMMAS = (0.25, 0.5, 1.0, 2.0)  # of exp(−γ · distance), whose mean is 1
+RIDGES = (0.005, 0.02, 0.1)
+
+
+@dataclass(frozen=True)
+class GroupWeights:
+    """The weight of each group of features, of sum 1, and the log-losses on unseen sources that decided.
+
+    `given` is that of the weights from which the search started, `chosen` that of what it found. Where
+    `are_chosen` is false the weights are the given ones.
+    """
+
+    weights: Mapping[str, float]
+    are_chosen: bool
+    given: float | None = None
+    chosen: float | None = None
+
+    def to_plain(self) -> dict[str, Any]:
+        """As a model keeps it; log-losses are left out where nothing was searched."""
+        losses = {"log_loss_given": self.given, "log_loss_chosen": self.chosen}
+        known = {name: loss for name, loss in losses.items() if loss is not None}
+        return {"weights": dict(self.weights), "are_chosen": self.are_chosen, **known}
+
+
+def fit_preprocessing(
+    X: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    config: TrainingConfig,
+    *,
+    sample_weights: np.ndarray,
+    feature_groups: Sequence[str] | None,
+    given: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> tuple[Preprocessing, GroupWeights | None]:
+    """The preprocessing of training rows with labels `y`, and the weights of groups where the configuration asks.
+
+    `groups` are the sources of rows, each its own where there are none; `given` are weights of the groups of features,
+    equal where there are none.
+    """
+    preprocessing = Preprocessing.fit(X, feature_groups, config.normalisation, group_weights=given)
+    if config.group_weights == "equal":
+        return preprocessing, None
+    if feature_groups is None:
+        raise UsageError(f"group_weights={config.group_weights} has no effect: the features are not in groups")
+    given = given or dict.fromkeys(feature_groups, 1.0)
+    chosen = choose_group_weights(
+        preprocessing,
+        X,
+        feature_groups,
+        y,
+        np.arange(len(y)) if groups is None else groups,
+        sample_weights=sample_weights,
+        given=given,
+        seed=seed,
+    )
+    return (_reweighed(preprocessing, feature_groups, given, chosen) if chosen.are_chosen else preprocessing), chosen
+
+
+def _reweighed(
+    preprocessing: Preprocessing, feature_groups: Sequence[str], given: Mapping[str, float], chosen: GroupWeights
+) -> Preprocessing:
+    """The same with the chosen weights in the place of the given ones."""
+    total = sum(given[name] for name in dict.fromkeys(feature_groups))
+    ratios = {name: weight * total / given[name] if given[name] > 0 else 0.0 for name, weight in chosen.weights.items()}
+    return replace(preprocessing, factors=preprocessing.factors * np.sqrt([ratios[name] for name in feature_groups]))
+
+
+def choose_group_weights(
+    preprocessing: Preprocessing,
+    X: np.ndarray,
+    feature_groups: Sequence[str],
+    y: np.ndarray,
+    groups: np.ndarray,
+    *,
+    sample_weights: np.ndarray,
+    given: Mapping[str, float],
+    seed: int = 0,
+) -> GroupWeights:
+    """Weights for the features of raw rows `X` with labels `y`; `groups` are the sources that rows come from.
+
+    `preprocessing` has the `given` weights, of which those that are 0 stay so. All stay where there are too few sources
+    or groups of features to choose.
+    """
+    names = list(dict.fromkeys(feature_groups))
+    start = np.array([float(given[name]) for name in names])
+    start /= start.sum()
+    as_given = GroupWeights(dict(zip(names, start.tolist(), strict=True)), are_chosen=False)
+    rows = spread_rows(y, ROWS)
+    if np.count_nonzero(start) < 2 or len(np.unique(groups[rows])) <= PARTS:
+        return as_given
+    prepared = preprocessing.apply(X[rows])
+    sample = _Sample(
+        _distances(prepared, np.asarray(feature_groups), names, start), y[rows], groups[rows], sample_weights[rows]
+    )
+    shape = min(((gamma, ridge) for gamma in GAMMAS for ridge in RIDGES), key=lambda at: sample.loss(start, *at))
+    weights, losses = _search(sample, start, shape, np.random.default_rng(seed))
+    share, is_better = _judged(losses, sample)
+    if not is_better:
+        return GroupWeights(as_given.weights, False, *_means(losses, sample, share))
+    mixed = share * weights + (1 - share) * start
+    return GroupWeights(dict(zip(names, mixed.tolist(), strict=True)), True, *_means(losses, sample, share))
+
+
+def _distances(X: np.ndarray, feature_groups: np.ndarray, names: Sequence[str], start: np.ndarray) -> np.ndarray:
+    """(n_groups, n, n), float32: squared distances within each group of features, on average 1."""
+    parts = []
+    for name, share in zip(names, start, strict=True):
+        D = pairwise(squared_distance, X[:, feature_groups == name])
+        parts.append((D / share if share > 0 else D).astype(np.float32))
+    return np.stack(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Rows of a sample: distances by group of features, labels, sources and weights."""
+
+    distances: np.ndarray
+    y: np.ndarray
+    groups: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.y.max()) + 1
+
+    def take(self, rows: np.ndarray) -> _Sample:
+        return _Sample(self.distances[:, rows][:, :, rows], self.y[rows], self.groups[rows], self.weights[rows])
+
+    def gram(self, shares: np.ndarray, gamma: float) -> np.ndarray:
+        """exp(−γ · distance) with these shares of the groups of features."""
+        mean = np.tensordot((shares / shares.sum()).astype(np.float32), self.distances, axes=1)
+        return np.asarray(np.exp(-gamma * mean.astype(np.float64)))
+
+    def machines(self, shares: np.ndarray, gamma: float, ridge: float, n_labels: int = 0) -> LabelMachines:
+        return LabelMachines(self.gram(shares, gamma), self.y, n_labels or self.n_labels, ridge, self.weights)
+
+    def loss(self, shares: np.ndarray, gamma: float, ridge: float) -> float:
+        """The mean log-loss of rows whose sources are held out."""
+        losses = self.machines(shares, gamma, ridge).held_out_losses(self.groups)
+        return float(np.average(losses, weights=self.weights))
+
+
+def _search(
+    sample: _Sample, start: np.ndarray, shape: tuple[float, float], rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of the weights that searches on parts of the sources end in, and the losses on the other parts.
+
+    The losses are (1 + n_shares, n): of the given weights, and of each share of the searched ones, their means over
+    the repeats.
+    """
+    n_labels = sample.n_labels
+    losses = np.zeros((1 + len(SHARES), len(sample.y)))
+    weights = []
+    for _ in range(REPEATS):
+        parts = grouped_folds(sample.y, sample.groups, PARTS, rng)
+        for part in range(PARTS):
+            seen, unseen = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+            inside = sample.take(seen)
+            searched = _descend(inside, start, shape, rng)
+            weights.append(searched)
+            between = sample.distances[:, unseen][:, :, seen]
+            for row, share in enumerate((0.0, *SHARES)):
+                mixed = share * searched + (1 - share) * start
+                machines = inside.machines(mixed, *shape, n_labels=n_labels)
+                T = machines.temperature(machines.held_out(inside.groups))
+                K = np.exp(-shape[0] * np.tensordot(mixed, between, axes=1))
+                losses[row, unseen] += log_losses(softmax(machines.scores(K), T), sample.y[unseen]) / REPEATS
+    return np.mean(weights, axis=0), losses
+
+
+def _descend(sample: _Sample, start: np.ndarray, shape: tuple[float, float], rng: np.random.Generator) -> np.ndarray:
+    """Weights of sum 1: each group of features in turn takes the best of the steps that gains enough."""
+    weights, best = start.copy(), sample.loss(start, *shape)
+    for _ in range(SWEEPS):
+        has_moved = False
+        for group in rng.permutation(np.flatnonzero(start)):
+            candidates = [moved for step in STEPS if (moved := _stepped(weights, group, step)) is not None]
+            losses = [sample.loss(moved, *shape) for moved in candidates]
+            lowest = int(np.argmin(losses)) if losses else 0
+            if losses and losses[lowest] < best * (1 - GAIN):
+                weights, best, has_moved = candidates[lowest], losses[lowest], True
+        if not has_moved:
+            break
+    return np.asarray(weights / weights.sum())
+
+
+def _stepped(weights: np.ndarray, group: int, step: float) -> np.ndarray | None:
+    """The weights after a step of one of them; one of 0 can only come back. None where nothing changes or is left."""
+    moved = weights.copy()
+    if weights[group] == 0:
+        moved[group] = weights[weights > 0].mean() if step > 1 else 0.0
+    else:
+        moved[group] *= step
+    return moved if moved.any() and moved[group] != weights[group] else None
+
+
+def _judged(losses: np.ndarray, sample: _Sample) -> tuple[float, bool]:
+    """The share with the lowest loss on unseen sources, and whether it gains more than the error of that gain."""
+    means = np.average(losses, axis=1, weights=sample.weights)
+    best = 1 + int(np.argmin(means[1:]))
+    gains = sample.weights * (losses[0] - losses[best]) / sample.weights.sum()
+    of_groups = np.bincount(np.unique(sample.groups, return_inverse=True)[1], weights=gains)
+    error = float(np.sqrt(((of_groups - of_groups.mean()) ** 2).sum()))
+    return SHARES[best - 1], bool(gains.sum() > error)
+
+
+def _means(losses: np.ndarray, sample: _Sample, share: float) -> tuple[float, float]:
+    """Of the given weights, and of the share of the searched ones."""
+    means = np.average(losses, axis=1, weights=sample.weights)
+    return float(means[0]), float(means[1 + SHARES.index(share)])
