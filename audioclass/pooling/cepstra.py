@@ -109,7 +109,7 @@ class CepstralSlices:
         if not len(windows):
             return np.empty((0, len(self.columns(["mel_0"]))), np.float32)
         values = _cepstra(windows, self.coefficients, self.depth)
-        parts = [_sounding(window, self.active) for window in windows]
+        parts = [tracks.sounding(window, self.active) for window in windows]
         return np.concatenate([self._pool_one(values[i : i + 1, part]) for i, part in enumerate(parts)])
 
     def _pool_one(self, values: np.ndarray) -> np.ndarray:
@@ -148,12 +148,6 @@ def _cepstra(windows: np.ndarray, coefficients: int, depth: float) -> np.ndarray
     values = tracks.cepstra(tracks.level_free(windows, depth), coefficients)
     missing = coefficients - values.shape[2]
     return np.pad(values, ((0, 0), (0, 0), (0, missing))) if missing else values
-
-
-def _sounding(window: np.ndarray, active: float) -> slice:
-    """The frames from the first to the last that is within `active` decibels of the loudest value."""
-    loud = np.flatnonzero(window.max(axis=1) >= window.max() - np.float32(active))
-    return slice(int(loud[0]), int(loud[-1]) + 1)
 
 
 def _log_covariance(values: np.ndarray) -> np.ndarray:

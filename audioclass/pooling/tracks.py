@@ -166,6 +166,17 @@ def percentiles(windows: np.ndarray, percents: Sequence[float]) -> list[np.ndarr
     return values
 
 
+def sounding(window: np.ndarray, active: float) -> slice:
+    """Frames of a window, (n_frames, d), from the first to the last within `active` decibels of its loudest value."""
+    loud = np.flatnonzero(window.max(axis=1) >= window.max() - np.float32(active))
+    return slice(int(loud[0]), int(loud[-1]) + 1)
+
+
+def cumulated(values: np.ndarray) -> np.ndarray:
+    """Sums over the first rows, from none of them to all: one row more than there are."""
+    return np.concatenate([np.zeros_like(values[:1]), np.cumsum(values, axis=0)])
+
+
 def flat(summaries: np.ndarray) -> np.ndarray:
     """(n_windows, …) to (n_windows, everything else), also for no windows."""
     return summaries.reshape(len(summaries), math.prod(summaries.shape[1:]))
