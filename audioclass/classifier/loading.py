@@ -240,7 +240,8 @@ def _levels(arrays: Mapping[str, np.ndarray]) -> Levels | None:
     shapes = {levels.lowest.shape, levels.step.shape, levels.codes.shape[1:]}
     if not is_right or levels.codes.ndim != 2 or len(shapes) > 1:
         raise ModelError(f"bank/rows of shape {levels.codes.shape} are no codes of {levels.lowest.shape} levels")
-    if not np.isfinite(levels.lowest + np.float32(HIGHEST_CODE) * levels.step).all():
+    farthest = np.abs(levels.lowest.astype(np.float64)) + HIGHEST_CODE * np.abs(levels.step.astype(np.float64))
+    if (farthest > np.finfo(np.float32).max).any():
         raise ModelError("bank/step is too large for rows of finite values")
     return levels
 
