@@ -55,7 +55,7 @@ THIRD_PARTIES = {
     "searches": {"scipy"},
     "smoothers": {"scipy"},
     "formats": {"pyarrow"},
-    "extraction": {"joblib", "pyarrow"},
+    "extraction": {"joblib", "pyarrow", "scipy"},
     "engine": {"platformdirs"},
     "estimator": {"sklearn"},
     "cli": {"typer", "rich"},

@@ -103,6 +103,10 @@ class Dataset:
         segments = tuple(self.segments[i] for i in rows)
         return replace(self, X=self.X[rows], which=self.which[rows], segments=segments)
 
+    def remarked(self, remarks: Sequence[str]) -> Dataset:
+        """The same with further remarks."""
+        return replace(self, remarks=(*self.remarks, *remarks))
+
     def among(self, labels: Sequence[str]) -> Dataset:
         """The same windows, their labels counted among these."""
         return replace(self, labels=tuple(labels))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.tree import learnt_tree
 from audioclass.data import Corpus
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.training import check_labels, check_read, config_from, recipe_of, train_on
@@ -24,6 +25,7 @@ from audioclass.errors import CorpusError, UsageError, did_you_mean, listed
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.evaluation.predictions import Predictions
+from audioclass.extraction.recipe import Recipe
 from audioclass.run import Run
 from audioclass.storage import Store, computed
 from audioclass.taxonomy import Taxonomy
@@ -157,16 +159,20 @@ def cross_validate(
 
 @dataclass(frozen=True, eq=False)
 class FoldedCorpus:
-    """The windows of a corpus with the fold of each, on which configurations of one recipe are evaluated."""
+    """The windows of a corpus with the fold of each, on which configurations of one recipe are evaluated.
+
+    `recipe` is theirs at the rate of the recordings; None where that is the rate of their own.
+    """
 
     dataset: Dataset
     folds: np.ndarray
     taxonomy: Taxonomy | None
+    recipe: Recipe | None = None
 
     def evaluate(self, config: TrainingConfig, run: Run, store: Store | None) -> Evaluated:
         """Every row by machines that never saw its fold; a fold is kept in the `store` as soon as it is done."""
         _check_labels_of_folds(self.dataset.labels, self.dataset.y, self.folds)
-        config = config.guided_by(self.taxonomy, run)
+        config = replace(config, recipe=self.recipe or config.recipe).guided_by(self.taxonomy, run)
         names = np.unique(self.folds)
         P = np.zeros((len(self.folds), len(self.dataset.labels)))
         results: list[FoldResult] = []
@@ -255,14 +261,14 @@ def prepare_folds(
     What its table alone shows to be wrong is refused before the recordings are read.
     """
     read = read_corpus_at(corpus, run, reader)
-    recipe = recipe_of(config)
     check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))
     _check_table(read, folds)
-    dataset = gather(read, recipe, run)
+    recipe, remarks = recipe_for(read, recipe_of(config))
+    dataset = gather(read, recipe, run).remarked(remarks)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
-    return FoldedCorpus(dataset, folds_of(dataset, folds), taxonomy)
+    return FoldedCorpus(dataset, folds_of(dataset, folds), taxonomy, recipe)
 
 
 def folds_of(dataset: Dataset, stated: str = AUTO) -> np.ndarray:

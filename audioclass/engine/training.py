@@ -16,6 +16,7 @@ from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
 from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.provenance import describe
+from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.tree_editing import as_given
@@ -95,7 +96,9 @@ def train(
         config = _with_tree(config, tree)
     read = read_corpus_at(corpus, run, reader)
     check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))  # before the work, from the table alone
-    dataset = gather(read, recipe_of(config), run)
+    recipe, remarks = recipe_for(read, recipe_of(config))
+    config = replace(config, recipe=recipe)
+    dataset = gather(read, recipe, run).remarked(remarks)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
     trained = train_on(
         dataset,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.fft
 
 from audioclass.contracts import Arrays, Descriptor, HasContext
 from audioclass.data import Framing
@@ -25,7 +27,8 @@ FORMAT = 1  # raised whenever the same recipe would give other values than befor
 FRAMING_KEYS = ("sample_rate", "frame_length", "hop_length")
 PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding", "weight")
 RECIPE_KEYS = (
-    "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "versions", "parts",
+    "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "versions", "adapts_rate",
+    "parts",
 )  # fmt: skip
 
 # What a recipe may ask for: beyond these a small file would take gigabytes before the first recording is read.
@@ -54,7 +57,8 @@ Make = Callable[[str, str, Mapping[str, Any]], Any]
 class Recipe:
     """How recordings become features; `window` and `window_hop` are seconds, `origins` the components' distributions.
 
-    A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out. So many
+    A recording no longer than a window is one window. With `trim`, digital silence at both ends is left out. One that
+    `adapts_rate` is taken at a lower sample rate where the recordings that it is trained on have no more. So many
     frames of `context` are computed beside every block at least, though no descriptor of these parts reads them: a part
     gives the same bits by itself as among others.
     `versions` are speeds: each window is described as it is and as it would be if the recording were played so many
@@ -71,6 +75,7 @@ class Recipe:
     origins: tuple[str, ...] = ()
     context: int = 0
     versions: tuple[float, ...] = ONE_VERSION
+    adapts_rate: bool = False
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -184,9 +189,23 @@ class Recipe:
         changed = replace(self, versions=_versions(self.name, list(versions)))
         return self if changed.versions == self.versions else _checked(changed)
 
+    def at_rate(self, sample_rate: int) -> Recipe:
+        """The same for another sample rate, with frames and hops of the same seconds.
+
+        Frames may be a little longer: as long as the next length of which the FFT is fast.
+        """
+        if sample_rate == self.framing.sample_rate:
+            return self
+        ratio = sample_rate / self.framing.sample_rate
+        half = max(1, math.ceil(self.framing.frame_length * ratio / 2))
+        frame_length = 2 * scipy.fft.next_fast_len(half, real=True)
+        hop_length = max(1, round(self.framing.hop_length * ratio))
+        return _checked(replace(self, framing=Framing(sample_rate, frame_length, hop_length)))
+
     def plain(self) -> dict[str, Any]:
         """The recipe as it stands in a file; every parameter is stated, and versions where there are several."""
         versions = {} if self.versions == ONE_VERSION else {"versions": list(self.versions)}
+        adapts = {"adapts_rate": True} if self.adapts_rate else {}
         return {
             "summary": self.summary,
             **{key: getattr(self.framing, key) for key in FRAMING_KEYS},
@@ -194,13 +213,14 @@ class Recipe:
             "window_hop": self.window_hop,
             "trim": self.trim,
             **versions,
+            **adapts,
             "parts": [part.plain() for part in self.parts],
         }
 
     @cached_property
     def fingerprint(self) -> str:
         """The same for recipes that give the same features: what is computed, by which versions of components."""
-        table = {key: value for key, value in self.plain().items() if key != "summary"}
+        table = {key: value for key, value in self.plain().items() if key not in ("summary", "adapts_rate")}
         table["parts"] = [{key: value for key, value in part.items() if key != "weight"} for part in table["parts"]]
         entries: list[Any] = [FORMAT, table, sorted(self.origins)]
         if self.learns:
@@ -241,6 +261,7 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
             _number(name, table, "window_hop"),
             parts,
             trim=bool(table.get("trim", False)),
+            adapts_rate=bool(table.get("adapts_rate", False)),
             summary=str(table.get("summary", "")),
             origins=tuple(sorted(origins)),
             versions=_versions(name, table.get("versions", list(ONE_VERSION))),

@@ -115,3 +115,29 @@ def test_a_file_that_is_no_recipe_is_one_line(tmp_path):
     (tmp_path / "bad.toml").write_bytes(b"\xff")
     with pytest.raises(UsageError, match="bad.toml: not a TOML file"):
         load_recipe(str(tmp_path / "bad.toml"))
+
+
+@pytest.mark.parametrize(
+    ("rate", "framing"),
+    [(44100, (44100, 2048, 441)), (32000, (32000, 1500, 320)), (22050, (22050, 1024, 220)), (8000, (8000, 384, 80))],
+)
+def test_frames_and_hops_last_as_long_at_another_rate(manager, rate, framing):
+    recipe = made(manager, changed(sample_rate=44100, frame_length=2048, hop_length=441, adapts_rate=True))
+    other = recipe.at_rate(rate)
+    assert (other.framing.sample_rate, other.framing.frame_length, other.framing.hop_length) == framing
+    assert other.window == recipe.window
+    assert made(manager, other.plain()) == other
+    assert (other.fingerprint == recipe.fingerprint) == (rate == 44100)
+
+
+def test_whether_a_recipe_adapts_does_not_change_its_features(manager):
+    adapting = made(manager, changed(adapts_rate=True))
+    assert adapting.adapts_rate
+    assert adapting.fingerprint == made(manager).fingerprint
+    assert "adapts_rate" not in made(manager).plain()
+
+
+def test_a_rate_at_which_a_descriptor_has_no_place_is_refused(manager):
+    parts = [TABLE["parts"][1] | {"descriptors": [{"name": "log_mel", "bands": 8, "lowest": 5000.0}]}]
+    with pytest.raises(UsageError, match="lowest=5000 Hz must be below half the sample rate, 4000 Hz"):
+        made(manager, changed(parts=parts)).at_rate(8000)
