@@ -55,10 +55,19 @@ def _method(model: Summary) -> str:
     return (
         f"## How\n\nStrategy `{model.strategy}` with {model.n_machines} machines over"
         f" {model.n_support} rows; recipe `{model.recipe}`, {model.n_features} features, windows of"
-        f" {model.window:g} s every {model.window_hop:g} s.{_transitions(model)}\n\n"
+        f" {model.window:g} s every {model.window_hop:g} s.{_versions(model)}{_transitions(model)}\n\n"
         f"Components of {', '.join(others) or 'audioclass'};"
         f" made with {versions or 'unknown versions'}."
     )
+
+
+def _versions(model: Summary) -> str:
+    """In how many versions windows are classified, and were trained on where that differs."""
+    speeds = model.versions
+    if len(speeds) > 1:
+        return f" Scores are means over every window at the speeds {', '.join(f'{speed:.4g}' for speed in speeds)}."
+    stated = str(model.about.get("choices", {}).get("versions", ""))
+    return f" It was trained on every window at the speeds {stated.strip('[]')}." if "," in stated else ""
 
 
 def _transitions(model: Summary) -> str:

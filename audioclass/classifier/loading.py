@@ -35,7 +35,7 @@ from audioclass.classifier.saving import (
 from audioclass.classifier.summary import Summary
 from audioclass.classifier.tree import written_tree
 from audioclass.errors import AudioclassError, ModelError
-from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipe import recipe_of, stated_versions
 from audioclass.problems import LINKS, Dichotomy, FeatureMachine, Link, Members, Plan
 from audioclass.run import Registry
 from audioclass.strategies.second_stage import SecondStage
@@ -89,6 +89,7 @@ def read_summary(path: Path, registry: Registry) -> tuple[Summary, Mapping[str, 
             archive.shape("bank/rows")[0] if "bank/rows" in archive.names else 0,
             _text(recipe["name"]),
             archive.shape("preparation/factors")[0],
+            stated_versions(_text(recipe["name"]), recipe),
             float(recipe["window"]),
             float(recipe["window_hop"]),
             _transitions(manifest.get("transitions"), len(labels)),
@@ -119,7 +120,7 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
     if normalisation in STATES:  # otherwise who makes it says what is known
         _check_members("preparation", names, {"factors", *_names(STATES[normalisation])})
     if any(name.startswith("memory/") for name in names):
-        _check_members("memory", names, _names(Memory))
+        _check_members("memory", names, _names(Memory) - ({"windows"} - {name[7:] for name in names}))
     if any(name.startswith("recordings/") for name in names):
         _check_members("recordings", names, set(RECORDINGS_MEMBERS))
     if any(name.startswith(f"{STAGE}/") for name in names):
@@ -267,7 +268,14 @@ def _memory(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memory 
         raise ModelError(f"its memory has arrays of {shapes} for {n_rows} rows of the bank")
     if memory.y.dtype.kind != "i" or (n_rows and not 0 <= memory.y.min() <= memory.y.max() < n_labels):
         raise ModelError(f"its memory names labels beyond the {n_labels} there are")
+    if memory.windows is not None and not _are_windows(memory.windows):
+        raise ModelError("its memory must number windows from 0 on, in rising order")
     return memory
+
+
+def _are_windows(windows: np.ndarray) -> bool:
+    steps = np.diff(windows, prepend=-1)
+    return windows.dtype.kind == "i" and bool(np.isin(steps, (0, 1)).all()) and bool((steps[:1] == 1).all())
 
 
 def _recordings(
@@ -324,7 +332,7 @@ def _check_bank(bank: Bank) -> None:
 
 def _check_shapes(model: Model) -> None:
     """What the members say of one another."""
-    n, classifier = len(model.recipe.columns), model.classifier
+    n, classifier = model.recipe.n_features, model.classifier
     if model.preprocessing.n_features != n:
         raise ModelError(f"its preprocessing is for {model.preprocessing.n_features} features, its recipe has {n}")
     if isinstance(classifier.machines, Bank) and classifier.machines.X.shape[1] != n:

@@ -25,13 +25,16 @@ ROWS_TOGETHER = 64
 class Memory:
     """What is remembered of the training examples that stand in the bank, so that a model can be added to.
 
-    For each row of the bank its label index, group and weight, and the held-out score of every dichotomy.
+    For each row of the bank its label index, group and weight, and the held-out score of every dichotomy. Where windows
+    were trained on in several versions, `windows` has for each row the window that it is one of, in rising order, and
+    the held-out scores are those of the window.
     """
 
     y: np.ndarray
     groups: np.ndarray
     weights: np.ndarray
     held_out: np.ndarray
+    windows: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,8 @@ class Model:
     `about` holds plain values: provenance, the out-of-fold report, the components and where they come from.
     `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`. `transitions` is
     (n_labels, n_labels): how often each label followed each from one window to the next, where continuous recordings
-    were trained on. `recordings` are those that were trained on, where that is known.
+    were trained on. `recordings` are those that were trained on, where that is known. The versions of the `recipe` are
+    those that it answers with: scores are averaged over them.
     """
 
     name: str
@@ -136,7 +140,7 @@ class Model:
         while at < len(X):
             place = (first + at) % ROWS_TOGETHER
             batch = X[at : at + ROWS_TOGETHER - place]
-            padded = np.zeros((ROWS_TOGETHER, X.shape[1]), np.float32)
+            padded = np.zeros((ROWS_TOGETHER, *X.shape[1:]), np.float32)
             padded[place : place + len(batch)] = batch
             parts.append(self._posteriors(padded)[place : place + len(batch)])
             at += len(batch)
@@ -149,19 +153,30 @@ class Model:
 
     @one_thread()
     def scores_of(self, X: np.ndarray) -> np.ndarray:
-        """(n, n_machines) uncalibrated scores of rows of features."""
-        return self.classifier.scores(self._prepared(X))
+        """(n, n_machines) uncalibrated scores of rows of features, the mean over versions."""
+        return self._scores(self._prepared(X))
 
     def drift(self) -> Drift:
         """How far the golden vectors are from what this machine computes."""
         return self.golden.drift(self.recipe, self.posteriors_of)
 
     def _prepared(self, X: np.ndarray) -> np.ndarray:
-        """Rows as the machines compare them: each by itself, and cheaper the more come together."""
-        return self.preprocessing.apply(np.asarray(X, np.float32)).astype(np.float32)
+        """(n, n_versions, n_features), as the machines compare them: each by itself, cheaper the more come together."""
+        X, n_versions = np.asarray(X, np.float32), len(self.recipe.versions)
+        if X.ndim != 2 or X.shape[1] != n_versions * self.preprocessing.n_features:
+            raise ValueError(f"X has shape {X.shape}, must have {n_versions * self.preprocessing.n_features} features")
+        rows = self.preprocessing.apply(X.reshape(len(X) * n_versions, self.preprocessing.n_features))
+        return rows.astype(np.float32).reshape(len(X), n_versions, self.preprocessing.n_features)
+
+    def _scores(self, prepared: np.ndarray) -> np.ndarray:
+        n_versions = prepared.shape[1]
+        if n_versions == 1:
+            return self.classifier.scores(prepared[:, 0])
+        of_versions = [self.classifier.scores(np.ascontiguousarray(prepared[:, i])) for i in range(n_versions)]
+        return np.asarray(np.mean(of_versions, axis=0))
 
     def _posteriors(self, prepared: np.ndarray) -> np.ndarray:
-        P = np.asarray(self.classifier.combine(self.classifier.scores(prepared)), np.float64)
+        P = np.asarray(self.classifier.combine(self._scores(prepared)), np.float64)
         return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 

@@ -8,7 +8,7 @@ When `SCHEMA` is raised:
   that is gone, or one more member of `preparation/`, `bank/N/` or `memory/`, which are read as a whole.
 - One more member of these that only some models have does not raise it: readers that do not know it refuse those
   models, and say that a later audioclass reads them. `bank/N/slopes` and `offsets`, of machines that vote, are such,
-  and `bank/lowest` and `step`, of rows that are codes of levels.
+  `bank/lowest` and `step`, of rows that are codes of levels, and `memory/windows`, of windows in several versions.
 - A reader refuses a schema above its own. Every schema that was ever shipped stays readable: `tests/golden` keeps a
   file of each, and nothing but a new schema adds one.
 """
@@ -117,7 +117,7 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     if model.recordings is not None:
         arrays |= {f"recordings/{name}": getattr(model.recordings, name) for name in RECORDINGS_MEMBERS}
     if model.memory is not None:
-        arrays |= {f"memory/{name}": array for name, array in vars(model.memory).items()}
+        arrays |= {f"memory/{name}": array for name, array in vars(model.memory).items() if array is not None}
     machines = model.classifier.machines
     if not isinstance(machines, Bank):
         for number, machine in enumerate(machines):

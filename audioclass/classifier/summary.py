@@ -26,6 +26,7 @@ class Summary:
     n_support: int
     recipe: str
     n_features: int
+    versions: tuple[float, ...]
     window: float
     window_hop: float
     transitions: np.ndarray | None
@@ -44,7 +45,8 @@ class Summary:
             classifier.n_machines,
             classifier.n_support,
             recipe.name,
-            len(recipe.columns),
+            recipe.n_features,
+            recipe.versions,
             recipe.window,
             recipe.window_hop,
             model.transitions,

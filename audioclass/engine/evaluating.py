@@ -209,7 +209,7 @@ class FoldedCorpus:
         start = time.perf_counter()
         model = train_on(known, config, run, taxonomy=self.taxonomy, compares_splits=False).model
         middle = time.perf_counter()
-        P = model.posteriors_of(new.X)
+        P = model.posteriors_of(new.X[:, : len(model.recipe.columns)])  # of those versions that it answers with
         return FoldResult(
             P,
             train_seconds=middle - start,

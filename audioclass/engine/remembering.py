@@ -144,7 +144,8 @@ def _overlaps(times: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def _same_rows(old: Model, bank: Bank, dataset: Dataset) -> Iterator[tuple[int, int]]:
     """Added windows whose features a model remembers: all that tells of a recording where no digest does."""
-    X, B = old.preprocessing.apply(dataset.X), bank.X.astype(np.float64)
+    first_versions = dataset.X[:, : old.preprocessing.n_features]
+    X, B = old.preprocessing.apply(first_versions), bank.X.astype(np.float64)
     squares = (B**2).sum(axis=1)
     for first in range(0, len(X), 256):
         block = X[first : first + 256]

@@ -20,6 +20,7 @@ from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.tree_editing import as_given
+from audioclass.engine.versions import examples_of, judge_versions
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
@@ -143,19 +144,22 @@ def train_on(
     check_labels(dataset.labels, taxonomy)
     recipe = recipe_of(config)
     preprocessing, group_weights = fit_preprocessing(
-        dataset.X,
+        dataset.X[:, : recipe.n_features],  # first versions: ranks and spreads are those of recordings as they are
         dataset.y,
         dataset.groups,
         config,
         sample_weights=dataset.weights,
-        feature_groups=recipe.groups,
+        feature_groups=recipe.at_one_speed.groups,
         given=recipe.group_weights,
         seed=run.seed,
     )
-    examples = Examples.of(preprocessing.apply(dataset.X), dataset.y, dataset.weights, dataset.groups)
+    examples = examples_of(dataset, recipe, preprocessing, config)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():
             training = train_classifier(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
+            if config.judges_versions:
+                judged = judge_versions(examples, training, config, run, store=store)
+                examples, training, config = judged.examples, judged.training, judged.config
         inverse_temperature = fit_inverse_temperature(training.held_out, dataset.y, dataset.clip_names)
         grouped = evaluate_posteriors(dataset, training.held_out, taxonomy, inverse_temperature)
         random_split = None
@@ -164,7 +168,7 @@ def train_on(
             random_split = evaluate_posteriors(dataset, P, taxonomy, inverse_temperature)
         model = Model.of(
             name,
-            recipe,
+            recipe_of(config) if config.average_versions else recipe.at_one_speed,
             preprocessing,
             training.classifier,
             taxonomy,
@@ -172,15 +176,15 @@ def train_on(
             memory_of(training, examples),
             inverse_temperature,
             transitions_of(dataset, recipe),
-            recordings_of(dataset, training),
+            recordings_of(dataset, training, examples),
         )
     return Trained(model, training, dataset, grouped, random_split)
 
 
-def recordings_of(dataset: Dataset, training: Training) -> TrainedRecordings:
+def recordings_of(dataset: Dataset, training: Training, examples: Examples) -> TrainedRecordings:
     """The recordings that were trained on, and which one each row of the bank is of."""
     rows = support_rows(training)
-    return remember(dataset).of_rows(np.empty(0, dtype=int) if rows is None else rows)
+    return remember(dataset).of_rows(np.empty(0, dtype=int) if rows is None else examples.windows_of(rows))
 
 
 def transitions_of(dataset: Dataset, recipe: Recipe) -> np.ndarray | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
 from audioclass.engine.remembering import Joined, join
 from audioclass.engine.runs import make_run
-from audioclass.engine.training import N_RESAMPLES, Trained, check_read, evaluate_posteriors, transitions_of
+from audioclass.engine.training import N_RESAMPLES, Trained, check_read, evaluate_posteriors, recipe_of, transitions_of
 from audioclass.engine.tree_editing import (
     TreeChanges,
     as_given,
@@ -74,11 +75,12 @@ def update(
     config, run = config_of(old, run)
     if isinstance(config.strategy, PlansRounds):  # who counts in a later round hangs on all that were trained before
         raise ModelError(f"{model}: strategy {config.strategy.name!r} plans in rounds; train again on both corpora")
-    dataset = Dataset.empty(len(old.recipe.columns))
+    recipe = recipe_of(config)  # in the versions that were trained on, of which the model may answer with one
+    dataset = Dataset.empty(len(recipe.columns))
     paths: Sequence[Sequence[str]] = ()
     if corpus is not None:
         read = read_corpus_at(corpus, run, reader)
-        dataset, paths = gather(read, old.recipe, run), read.paths
+        dataset, paths = gather(read, recipe, run), read.paths
         check_read(dataset)
     labels = tuple(sorted({*old.labels, *dataset.labels}))
     changes = None
@@ -150,7 +152,7 @@ class _Update:
     is_same: bool
 
     def trained(self, name: str, run: Run) -> Trained:
-        """The new model; its report is of the added recordings, each group held out, or of the remembered rows."""
+        """The new model; its report is of the added recordings, each group held out, or of the remembered windows."""
         examples, n_old = self._examples()
         if self._is_untouched:
             return self._untouched(name, examples)
@@ -186,7 +188,7 @@ class _Update:
     def _untouched(self, name: str, examples: Examples) -> Trained:
         """The same classifier; only names of groups may differ."""
         classifier = self.old.classifier
-        P = classifier.strategy_posteriors(self.memory.held_out)
+        P = classifier.strategy_posteriors(self.memory.held_out[self._remembered])
         calibration, folds = classifier.posterior_calibration, calibration_folds(examples.y, examples.groups)
         if calibration is not None and folds is not None:
             P = cross_fitted(P, examples.y, folds, examples.weights, calibration.fit)
@@ -206,18 +208,52 @@ class _Update:
             resampling=Resampling(n_resamples=N_RESAMPLES),
         )
 
+    @cached_property
+    def _remembered(self) -> np.ndarray:
+        """Of each remembered window that stays, its first row in the bank."""
+        firsts = np.flatnonzero(self.joined.stays)
+        windows = self.memory.windows
+        return firsts if windows is None else firsts[np.unique(windows[firsts], return_index=True)[1]]
+
+    @property
+    def _n_versions(self) -> int:
+        return len(recipe_of(self.config).versions)
+
     def _examples(self) -> tuple[Examples, int]:
-        """The remembered rows that stay, then the added ones."""
-        memory, stays = self.memory, self.joined.stays
-        X = np.concatenate([self.bank.X[stays].astype(np.float64), self.old.preprocessing.apply(self.dataset.X)])
+        """The remembered windows that stay, then the added ones; also how many of the first there are."""
+        memory, stays, firsts = self.memory, self.joined.stays, self._remembered
+        n_features, n_added = self.bank.X.shape[1], len(self.dataset.X)
+        added = self.old.preprocessing.apply(self.dataset.X.reshape(n_added * self._n_versions, n_features))
         place = np.array([self.labels.index(label) for label in self.old.labels])
-        y = np.concatenate([place[memory.y[stays]], self.dataset.y_among(self.labels)])
-        weights = np.concatenate([memory.weights[stays], self.dataset.weights])
-        return Examples.of(X, y, weights, self.joined.groups), int(stays.sum())
+        windows = None
+        if memory.windows is not None or self._n_versions > 1:
+            before = np.arange(len(memory.y)) if memory.windows is None else memory.windows
+            of_added = len(firsts) + np.repeat(np.arange(n_added), self._n_versions)
+            windows = np.concatenate([np.unique(before[stays], return_inverse=True)[1], of_added])
+        examples = Examples.of(
+            np.concatenate([self.bank.X[stays].astype(np.float64), added]),
+            np.concatenate([place[memory.y[firsts]], self.dataset.y_among(self.labels)]),
+            np.concatenate([memory.weights[firsts], self.dataset.weights]),
+            np.concatenate(
+                [self.joined.groups[: stays.sum()][self._places(firsts)], self.joined.groups[stays.sum() :]]
+            ),
+            windows=windows,
+            averages=self.config.average_versions,
+        )
+        return examples, len(firsts)
+
+    def _places(self, rows: np.ndarray) -> np.ndarray:
+        """Where rows of the bank that stay stand among those that do."""
+        return np.asarray((np.cumsum(self.joined.stays) - 1)[rows])
 
     def _recordings(self, training: Training) -> TrainedRecordings:
-        rows = support_rows(training)
-        return self.joined.recordings.of_rows(np.empty(0, dtype=int) if rows is None else rows)
+        """Those of the rows of the new bank: remembered rows stand first among the examples, then added windows."""
+        rows, n_stay = support_rows(training), int(self.joined.stays.sum())
+        if rows is None:
+            return self.joined.recordings.of_rows(np.empty(0, dtype=int))
+        return self.joined.recordings.of_rows(
+            np.where(rows < n_stay, rows, n_stay + (rows - n_stay) // self._n_versions)
+        )
 
     def _plan(self, examples: Examples, run: Run) -> Plan:
         """That of the edited tree; the model's own while labels and taxonomy are the same, else a new one."""
@@ -277,12 +313,13 @@ class _Update:
         """The model's own machine, with its scores of what was added."""
         kernel, C = self._choice_at(place)
         classifier = self.old.classifier
-        new = classifier.scores(examples.statistics.X[n_old:].astype(np.float32))[:, place]
-        stays = self.joined.stays
-        held_out = np.concatenate([self.memory.held_out[stays, place], new]).astype(np.float64)
+        stays, scores = self.joined.stays, np.zeros(examples.n_rows, np.float32)
+        scores[stays.sum() :] = classifier.scores(examples.statistics.X[stays.sum() :].astype(np.float32))[:, place]
+        new = examples.to_windows(scores)[n_old:]
+        held_out = np.concatenate([self.memory.held_out[self._remembered, place], new]).astype(np.float64)
         machine = self.bank.machine(place)
-        is_there, position = stays[machine.support], np.cumsum(stays) - 1
-        support = position[machine.support[is_there]]
+        is_there = stays[machine.support]
+        support = self._places(machine.support[is_there])
         machine = replace(machine, support=support, coefficients=machine.coefficients[is_there])
         return TrainedDichotomy(dichotomy, kernel, C, machine, classifier.calibrations[place], held_out)
 

@@ -264,7 +264,7 @@ def recipe_of(name: str, table: Mapping[str, Any], make: Make, origin: Callable[
             adapts_rate=bool(table.get("adapts_rate", False)),
             summary=str(table.get("summary", "")),
             origins=tuple(sorted(origins)),
-            versions=_versions(name, table.get("versions", list(ONE_VERSION))),
+            versions=stated_versions(name, table),
         )
     )
 
@@ -332,6 +332,11 @@ def _check_width(descriptor: Descriptor, spectra: CachedSpectra, framing: Framin
     width, expected = descriptor.frames(spectra).shape[1], len(descriptor.columns(framing))
     if spectra.framing.speed != 1 and width != expected:
         raise ValueError(f"{descriptor.name} gives {width} values at speed {spectra.framing.speed:g}, not {expected}")
+
+
+def stated_versions(name: str, table: Mapping[str, Any]) -> tuple[float, ...]:
+    """The versions of a recipe as a table."""
+    return _versions(name, table.get("versions", list(ONE_VERSION)))
 
 
 def _versions(name: str, stated: Any) -> tuple[float, ...]:

@@ -139,7 +139,7 @@ def mercer_notes(examples: Examples, kernels: Iterable[Kernel], most_rows: int) 
     for kernel in dict.fromkeys(kernels):
         if not isinstance(kernel, StatesMercer) or kernel.is_mercer:
             continue
-        check = check_mercer(examples.statistics.gram(kernel, rows))
+        check = check_mercer(examples.statistics.gram(kernel, examples.firsts[rows]))
         if not check.holds:
             values = ", ".join(f"{name}={_short(value)}" for name, value in parameter_values(kernel).items())
             notes.append(

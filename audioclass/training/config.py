@@ -12,6 +12,7 @@ import tomllib
 import typing
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -111,6 +112,20 @@ class TrainingConfig:
     recipe: Recipe | None = _slot("recipe", "environment", "how recordings become features; see `audioclass recipes`")
     window: float | None = parameter(None, above=0.0, help="seconds of a window, instead of the recipe's")
     hop: float | None = parameter(None, above=0.0, help="seconds between windows, instead of the recipe's")
+    versions: tuple[float, ...] = parameter(
+        (),
+        low=0.5,
+        high=2.0,
+        help="speeds at which every window is trained on, the first of them 1, as in `1, 15/14, 14/15`, instead of the"
+        " recipe's",
+    )
+    average_versions: bool = parameter(
+        True,
+        help="average scores over the versions of a window also when a model answers, which takes that much longer",
+    )
+    judge_versions: bool = parameter(
+        True, help="keep the versions of a recipe only where they lower the log-loss of held-out groups"
+    )
     taxonomy: Taxonomy | Literal["learn"] | None = _slot(
         "taxonomy", "", "TOML file or folder with the tree of labels, or `learn`"
     )
@@ -180,16 +195,32 @@ class TrainingConfig:
         return replace(self, selection_folds=selection_folds, held_out="folds" if has_span else self.held_out)
 
     def with_windows(self) -> TrainingConfig:
-        """The recipe with the windows that were stated."""
+        """The recipe with the windows and versions that were stated."""
         if self.recipe is None:
             return self
         window = self.recipe.window if self.window is None else self.window
         hop = self.recipe.window_hop if self.hop is None else self.hop
-        return replace(self, recipe=self.recipe.with_windows(window, hop))
+        recipe = self.recipe.with_windows(window, hop)
+        return replace(self, recipe=recipe.with_versions(self.versions) if self.versions else recipe)
 
     def to_plain(self) -> dict[str, Any]:
         """The choices of the method as texts and numbers: what `of` takes back, with nothing `chosen`."""
-        return {option.name: option.text(getattr(self, option.field)) for option in OPTIONS if not option.is_of_corpus}
+        plain = {option.name: option.text(getattr(self, option.field)) for option in OPTIONS if not option.is_of_corpus}
+        if self.recipe is None or not self.has_versions:
+            return plain
+        plain |= {"versions": str(list(self.recipe.versions)), "average_versions": self.average_versions}
+        return plain | {"judge_versions": self.judges_versions}
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether windows are trained on in several versions."""
+        return self.recipe is not None and len(self.recipe.versions) > 1
+
+    @property
+    def judges_versions(self) -> bool:
+        """Whether versions must earn their place: those of the recipe, or any where that was stated."""
+        is_asked = "judge_versions" in self.chosen or "versions" not in self.chosen
+        return self.has_versions and self.judge_versions and is_asked
 
     @property
     def is_direct(self) -> bool:
@@ -222,7 +253,7 @@ class TrainingConfig:
 
 
 DEFAULT_STRATEGY = "hybrid_dendrogram"
-OF_CORPUS = ("recipe", "window", "hop", "taxonomy")
+OF_CORPUS = ("recipe", "window", "hop", "versions", "average_versions", "judge_versions", "taxonomy")
 NAMES = {"kernels": "kernel"}  # a field that holds several of what an option names
 FLAGS = {"C": ("--error-factor", "-C")}
 
@@ -273,6 +304,7 @@ class Option:
     def resolve(self, value: Any, run: Run) -> Any:
         """The field's value from what was stated."""
         if self.parameter is not None:
+            value = _speeds(value) if self.field == "versions" else value
             is_list_as_text = isinstance(value, str) and self.parameter.type.startswith("list of")
             return self.check(_parsed(value) if is_list_as_text else value)
         if self.kind == "recipe":
@@ -317,6 +349,17 @@ def _parsed(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _speeds(stated: Any) -> Any:
+    """A list of numbers from one that may be a text and may hold fractions such as `15/14`; else what was stated."""
+    items = stated.strip().removeprefix("[").removesuffix("]").split(",") if isinstance(stated, str) else stated
+    if not isinstance(items, (list, tuple)) or items == [""]:
+        return () if items == [""] else stated
+    try:
+        return tuple(float(Fraction(item.strip())) if isinstance(item, str) else item for item in items)
+    except (ValueError, ArithmeticError):
+        return stated
 
 
 def _several(stated: Any) -> list[Any]:

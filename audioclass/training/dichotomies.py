@@ -14,7 +14,7 @@ from audioclass.storage import Store
 from audioclass.threads import one_thread
 from audioclass.training.config import AUTO_METHOD, HeldOutMethod, TrainingConfig
 from audioclass.training.examples import Examples
-from audioclass.training.fit import fit_problems, scores_of_examples
+from audioclass.training.fit import fit_problems, known_windows, scores_of_examples
 from audioclass.training.held_out import ClosedForm, HeldOutScoring, held_out_methods, scoring_for
 from audioclass.training.problem import AnyMachine, DichotomyProblem
 from audioclass.training.statistics import PairwiseStatistics
@@ -83,8 +83,8 @@ def train_dichotomies(
         examples.statistics.prepare(list(dict.fromkeys(kernels)))
     results = []
     for i, fitted in enumerate(fit_problems(problems, scorings, examples, run, store)):
-        problem, known = problems[i], fitted.known
-        calibration = config.calibrator.fit(fitted.scores[known], problem.y[known], problem.weights[known])
+        problem = problems[i]
+        calibration = config.calibrator.fit(*known_windows(problem, fitted, examples))
         held_out = scores_of_examples(problem, fitted, examples, everywhere=everywhere)
         results.append(
             TrainedDichotomy(

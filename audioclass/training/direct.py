@@ -12,7 +12,7 @@ from audioclass.storage import Store
 from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
-from audioclass.training.fit import fit_problems, scores_of_examples
+from audioclass.training.fit import fit_problems, known_windows, scores_of_examples
 from audioclass.training.held_out import HeldOutScoring, scoring_for
 from audioclass.training.problem import AnyMachine, LabelsProblem
 
@@ -68,5 +68,6 @@ def train_direct(
     scores = scores_of_examples(problem, result, examples)
     fitted: Fitted = {}
     if isinstance(strategy, FitsDirectCombination):
-        fitted = strategy.fit_combination(scores[result.known], examples.y[result.known])
+        known_scores, known_y, _ = known_windows(problem, result, examples)
+        fitted = strategy.fit_combination(known_scores, known_y)
     return TrainedDirect(result.machine, fitted, scores, result.note)

@@ -75,7 +75,14 @@ def check_derivatives(config: TrainingConfig) -> None:
 
 def without_effect(config: TrainingConfig) -> dict[str, str]:
     """Why, for each field that changes nothing in this configuration; what is at its default may be among them."""
-    return _of_selection(config) | _of_learner(config) | _of_folds(config)
+    return _of_selection(config) | _of_learner(config) | _of_folds(config) | _of_versions(config)
+
+
+def _of_versions(config: TrainingConfig) -> dict[str, str]:
+    """Options of versions where there is one."""
+    if config.has_versions or config.recipe is None:
+        return {}
+    return dict.fromkeys(("average_versions", "judge_versions"), "windows are trained on in one version")
 
 
 def _of_selection(config: TrainingConfig) -> dict[str, str]:

@@ -188,17 +188,29 @@ def _put_together(
 def scores_of_examples(
     problem: Problem, fitted: FittedProblem, examples: Examples, *, everywhere: bool = True
 ) -> np.ndarray:
-    """The held-out score of every example, (n,) or (n, n_labels).
+    """The held-out score of every window, (n,) or (n, n_labels).
 
     Rows that could not be held out have the score of the machine itself. So have, with `everywhere`, examples that take
     no part in the problem, whom the machine never saw; else NaN.
     """
-    scores = np.full((len(examples.y), *fitted.scores.shape[1:]), np.nan)
+    scores = np.full((examples.n_rows, *fitted.scores.shape[1:]), np.nan)
     scores[problem.rows] = fitted.scores
     missing = np.flatnonzero(~_are_finite(scores)) if everywhere else problem.rows[~fitted.known]
     if len(missing):
         scores[missing] = problem.scores(fitted.machine, examples, missing)
-    return scores
+    return examples.to_windows(scores)
+
+
+def known_windows(
+    problem: Problem, fitted: FittedProblem, examples: Examples
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The held-out scores of the windows of a problem that could be held out, with their targets and weights."""
+    known, rows = fitted.known, problem.rows[fitted.known]
+    scores = np.full((examples.n_rows, *fitted.scores.shape[1:]), np.nan)
+    scores[rows] = fitted.scores[known]
+    is_first = np.isin(rows, examples.firsts)
+    of_windows = examples.to_windows(scores)[examples.windows_of(rows[is_first])]
+    return of_windows, problem.y[known][is_first], problem.weights[known][is_first]
 
 
 def _are_finite(scores: np.ndarray) -> np.ndarray:

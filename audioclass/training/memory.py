@@ -16,8 +16,15 @@ def memory_of(training: Training, examples: Examples) -> Memory | None:
     rows = support_rows(training)
     if rows is None:
         return None
-    held_out = np.stack([result.held_out[rows] for result in training.trained], axis=1).astype(np.float32)
-    return Memory(examples.y[rows], examples.groups[rows], examples.weights[rows], held_out)
+    windows = examples.windows_of(rows)
+    held_out = np.stack([result.held_out[windows] for result in training.trained], axis=1).astype(np.float32)
+    return Memory(
+        examples.y[windows],
+        examples.groups[windows],
+        examples.weights[windows],
+        held_out,
+        None if examples.windows is None else np.unique(windows, return_inverse=True)[1],
+    )
 
 
 def support_rows(training: Training) -> np.ndarray | None:

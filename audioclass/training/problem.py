@@ -118,10 +118,11 @@ class DichotomyProblem(Problem):
         seed: int = 0,
         importance: np.ndarray | None = None,
     ) -> DichotomyProblem:
-        """The examples of both sides; `importance` (n,) multiplies their weights and leaves out those where it is 0."""
-        positive, negative = np.isin(examples.y, dichotomy.positive), np.isin(examples.y, dichotomy.negative)
-        weights = examples.weights
+        """The rows of both sides; `importance` of windows multiplies their weights and leaves out those of 0."""
+        y, weights = examples.to_rows(examples.y), examples.to_rows(examples.weights)
+        positive, negative = np.isin(y, dichotomy.positive), np.isin(y, dichotomy.negative)
         if importance is not None:
+            importance = examples.to_rows(importance)
             positive, negative, weights = positive & (importance > 0), negative & (importance > 0), weights * importance
         if not positive.any() or not negative.any():
             side = dichotomy.negative if positive.any() else dichotomy.positive
@@ -133,7 +134,7 @@ class DichotomyProblem(Problem):
             rows=rows,
             y=np.where(positive, 1, -1)[rows],
             weights=weights[rows],
-            groups=examples.groups[rows],
+            groups=examples.to_rows(examples.groups)[rows],
             kernel=kernel,
             C=C,
             seed=seed,
@@ -195,10 +196,10 @@ class LabelsProblem(Problem):
     ) -> LabelsProblem:
         """Every example takes part."""
         return cls(
-            rows=np.arange(len(examples.y)),
-            y=examples.y,
-            weights=examples.weights,
-            groups=examples.groups,
+            rows=np.arange(examples.n_rows),
+            y=examples.to_rows(examples.y),
+            weights=examples.to_rows(examples.weights),
+            groups=examples.to_rows(examples.groups),
             kernel=kernel,
             C=C,
             seed=seed,

@@ -192,20 +192,24 @@ def _subsample(
     config: TrainingConfig,
     importance: np.ndarray | None,
 ) -> Subsample:
-    """Rows spread evenly over the labels, or over the sides of a dichotomy that stands alone."""
+    """Rows spread evenly over the labels, or over the sides of a dichotomy that stands alone.
+
+    They are first versions alone: others of the same windows tell nothing new of a kernel.
+    """
     factors = None if importance is None else importance[:, numbers[0]]
     kernel, n_sets = config.kernels[0], count_sets(dichotomies)
     problems = [
         problem_for(dichotomies[number], examples, config, kernel=kernel, C=config.C, n_sets=n_sets, importance=factors)
         for number in numbers
     ]
-    takes_part, weights = np.zeros(len(examples.y), bool), np.zeros(len(examples.y))
+    takes_part, weights = np.zeros(examples.n_rows, bool), np.zeros(examples.n_rows)
     for problem, _ in problems:
         if config.criterion is not None:
             check_judges(config.criterion, problem.learner)
         takes_part[problem.rows], weights[problem.rows] = True, problem.weights
-    rows = np.flatnonzero(takes_part)
-    strata = examples.y[rows] if len(numbers) > 1 else problems[0][0].y > 0
+    first = problems[0][0]
+    rows = examples.firsts[takes_part[examples.firsts]]
+    strata = examples.to_rows(examples.y)[rows] if len(numbers) > 1 else first.y[np.isin(first.rows, rows)] > 0
     rows = rows[spread_rows(strata, config.selection_rows)]
     targets = tuple(_target(problem, scoring, rows, config) for problem, scoring in problems)
     return Subsample(rows, weights[rows], targets, tuple(numbers))
@@ -216,14 +220,15 @@ def labels_subsample(examples: Examples, n_labels: int, config: TrainingConfig) 
     problem, scoring = labels_problem_for(examples, n_labels, config, kernel=config.kernels[0], C=config.C)
     if config.criterion is not None:
         check_judges(config.criterion, problem.learner)
-    rows = spread_rows(examples.y, config.selection_rows)
+    windows = spread_rows(examples.y, config.selection_rows)
+    rows = examples.firsts[windows]
     if isinstance(config.criterion, TakesLabels) and config.criterion.takes_labels:
         targets = (_target(problem, scoring, rows, config),)
     else:
-        y, places = examples.y[rows], np.arange(len(rows))
+        y, places = examples.y[windows], np.arange(len(rows))
         sides = (np.where(y == label, 1, -1) for label in range(n_labels))
         targets = tuple(SelectionTarget(rows=places, y=side, balanced=problem.balanced) for side in sides)
-    return Subsample(rows, examples.weights[rows], targets, (0,))
+    return Subsample(rows, examples.weights[windows], targets, (0,))
 
 
 def _target(problem: Problem, scoring: HeldOutScoring, rows: np.ndarray, config: TrainingConfig) -> SelectionTarget:
@@ -287,7 +292,7 @@ class _Competition:
             X=np.asarray(self.examples.statistics.X[subsample.rows], np.float64),
             targets=subsample.targets,
             weights=subsample.weights,
-            groups=self.examples.groups[subsample.rows],
+            groups=self.examples.to_rows(self.examples.groups)[subsample.rows],
             n_folds=self.config.selection_folds,
         )
         candidates, notes = [], []

@@ -58,7 +58,8 @@ def plan_of(
 def geometry_of(examples: Examples, kernel: Kernel, n_labels: int) -> Geometry:
     """The labels as the kernel sees them, from some of the examples where there are many."""
     rows = spread_rows(examples.y, GEOMETRY_ROWS)
-    geometry = Geometry.of_gram(examples.statistics.gram(kernel, rows), examples.y[rows], n_labels)
+    K = examples.statistics.gram(kernel, examples.firsts[rows])
+    geometry = Geometry.of_gram(K, examples.y[rows], n_labels)
     return replace(geometry, counts=np.bincount(examples.y, minlength=n_labels))
 
 

@@ -58,3 +58,32 @@ def test_every_label_keeps_its_part_of_the_rows(labels, most):
 
 def test_rows_lie_evenly_within_each_label():
     assert spread_rows(np.repeat([0, 1], [9, 3]), 6).tolist() == [0, 4, 8, 9, 10, 11]
+
+
+VERSIONS = np.repeat(np.arange(3), 2)
+
+
+def test_rows_are_versions_of_windows():
+    examples = Examples.of(X, Y[::2], np.array([1.0, 2, 3]), np.array(list("bab")), windows=VERSIONS)
+    assert (examples.n_rows, examples.firsts.tolist()) == (6, [0, 2, 4])
+    assert examples.to_rows(examples.weights).tolist() == [1, 1, 2, 2, 3, 3]
+    assert examples.to_windows(np.arange(6.0)).tolist() == [0.5, 2.5, 4.5]
+    assert examples.to_windows(X).tolist() == [[1, 2], [5, 6], [9, 10]]
+    assert examples.first_versions.statistics.X.tolist() == X[::2].tolist()
+
+
+def test_without_averaging_a_window_has_the_score_of_its_first_version():
+    examples = Examples.of(X, Y[::2], windows=VERSIONS, averages=False)
+    assert examples.to_windows(np.arange(6.0)).tolist() == [0, 2, 4]
+
+
+def test_versions_change_the_fingerprint():
+    single, double = Examples.of(X, Y), Examples.of(X, Y, windows=np.arange(6))
+    assert single.fingerprint != double.fingerprint
+    assert double.fingerprint != Examples.of(X, Y, windows=np.arange(6), averages=False).fingerprint
+
+
+@pytest.mark.parametrize("windows", [[0, 0, 1, 1, 1], [0, 0, 2, 2, 2, 2], [1, 1, 0, 0, 2, 2], [1, 1, 1, 2, 2, 2]])
+def test_windows_in_disorder_are_refused(windows):
+    with pytest.raises(ValueError, match="must name each of 3 windows"):
+        Examples.of(X, Y[::2], windows=np.array(windows))

@@ -69,6 +69,9 @@ def _summary(model: Summary) -> list[str]:
         f"strategy {model.strategy}, recipe {model.recipe} ({model.n_features} features),"
         f" windows of {model.window:g} s every {model.window_hop:g} s",
     ]
+    if len(model.versions) > 1:
+        speeds = ", ".join(f"{speed:.4g}" for speed in model.versions)
+        lines.append(f"{len(model.versions)} versions of every window, scores averaged over the speeds {speeds}")
     if main:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
         lines.append(f"{splits_of(about).held_out}, per {next(iter(report))}: {figures}")

@@ -1,0 +1,60 @@
+"""Versions of windows in a training: rows that are held out with their window, and whether they earn their place.
+
+Preprocessing is fitted on first versions alone: it is then the same whether or not the others are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.engine.datasets import Dataset
+from audioclass.extraction.recipe import Recipe
+from audioclass.numerics import log_loss
+from audioclass.run import Run
+from audioclass.storage import Store
+from audioclass.training.again import train_again
+from audioclass.training.assemble import Training
+from audioclass.training.config import TrainingConfig
+from audioclass.training.examples import Examples
+
+
+def examples_of(dataset: Dataset, recipe: Recipe, preprocessing: Preprocessing, config: TrainingConfig) -> Examples:
+    """A row for each version of each window; all versions of a window share its label, weight and group."""
+    n, n_versions = len(dataset.X), len(recipe.versions)
+    X = preprocessing.apply(dataset.X.reshape(n * n_versions, recipe.n_features))
+    windows = None if n_versions == 1 else np.repeat(np.arange(n), n_versions)
+    return Examples.of(X, dataset.y, dataset.weights, dataset.groups, windows=windows, averages=config.average_versions)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedVersions:
+    """The training that is kept, on all versions or on the first alone, with its examples and configuration."""
+
+    examples: Examples
+    training: Training
+    config: TrainingConfig
+
+
+def judge_versions(
+    examples: Examples, training: Training, config: TrainingConfig, run: Run, *, store: Store | None = None
+) -> JudgedVersions:
+    """Of a training on all versions and one on first versions, that with the lower log-loss of held-out windows.
+
+    Copies at other speeds help to tell sounds and music apart; where the pitch itself tells labels apart, as it does
+    for emotions in speech, they hurt.
+    """
+    single = replace(config, recipe=None if config.recipe is None else config.recipe.at_one_speed, versions=())
+    alone = train_again(examples.first_versions, single, training, run.telling("first versions"), store=store)
+    with_all, without = (log_loss(one.held_out, examples.y) for one in (training, alone))
+    n = 0 if config.recipe is None else len(config.recipe.versions)
+    figures = f"held-out log-loss {with_all:.3f} with {n} versions of each window, {without:.3f} with one"
+    if with_all <= without:
+        return JudgedVersions(examples, _noting(training, f"{figures}: {n} are kept"), config)
+    return JudgedVersions(examples.first_versions, _noting(alone, f"{figures}: one is kept"), single)
+
+
+def _noting(training: Training, note: str) -> Training:
+    return replace(training, notes=(*training.notes, f"versions: {note}"))
