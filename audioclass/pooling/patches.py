@@ -1,0 +1,207 @@
+"""Learnt local patches: how much of each of some hundred learnt shapes of log-mel a window holds, and where.
+
+The window is an image of bands by frames. Small patches of it, each by itself free of level and contrast, are whitened
+and compared with atoms that were learnt from training recordings; what exceeds a threshold is averaged over regions of
+frequency and slices of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from audioclass.contracts import Arrays, Pooling
+from audioclass.hookspecs import hookimpl
+from audioclass.parameters import component, parameter
+from audioclass.pooling import tracks
+
+TIMES_TOGETHER = 1024  # positions in time of one band that are coded at once
+SMALLEST = 1e-12
+
+
+@component
+class Patches:
+    """Mean and deviation of the codes of learnt patches in regions of frequency, and how strong each atom becomes.
+
+    The code of a patch y is max(0, y·z − threshold) for each atom z, where y is whitened and |z| = 1.
+    """
+
+    name: ClassVar[str] = "patches"
+    bands: int = parameter(64, low=1, high=512, help="bands of frequency, merged from the descriptor's")
+    merge_frames: int = parameter(2, low=1, high=64, help="frames of the descriptor that are merged to one")
+    height: int = parameter(16, low=1, high=64, help="bands of a patch")
+    width: int = parameter(16, low=1, high=64, help="merged frames of a patch")
+    step_bands: int = parameter(4, low=1, high=64, help="bands between patches")
+    step_frames: int = parameter(2, low=1, high=64, help="merged frames between patches")
+    components: int = parameter(48, low=1, high=512, help="principal components that are whitened")
+    atoms: int = parameter(256, low=1, high=2048, help="learnt shapes")
+    regions: int = parameter(4, low=1, high=32, help="regions of frequency")
+    slices: int = parameter(1, low=1, high=32, help="slices of time, each with means of its own")
+    threshold: float = parameter(1.0, low=0.0, help="what a code must exceed")
+    depth: float = parameter(60.0, above=0.0, help="decibels kept below the window's loudest value")
+    contrast: float = parameter(10.0, above=0.0, help="added to the variance of a patch, in squared decibels")
+    samples: int = parameter(60, low=1, high=10_000, help="patches of each training window that are learnt from")
+
+    def columns(self, columns: Sequence[str]) -> list[str]:
+        """Each atom in each slice and region, then its deviation in each region, then its peak."""
+        places = [f"mean_{part}_{region}" for part in range(self.slices) for region in range(self.regions)]
+        places += [f"deviation_{region}" for region in range(self.regions)] + ["peak"]
+        shape = f"patch_{self.height}x{self.width}"
+        return [f"{shape}_{place}_{atom}" for place in places for atom in range(self.atoms)]
+
+    def fit(self, windows: Iterable[np.ndarray], frame_rate: float, rng: np.random.Generator) -> Arrays:
+        """Whitening and atoms from patches at random places."""
+        patches = np.concatenate([self._sampled(self._image(window), rng) for window in windows]).astype(np.float64)
+        patches -= patches.mean(axis=1, keepdims=True)
+        patches /= np.sqrt((patches * patches).mean(axis=1, keepdims=True) + self.contrast)
+        whitening, centre = learn_whitening(patches, self.components)
+        atoms = learn_atoms(patches @ whitening - centre, self.atoms, rng)
+        return {name: each.astype(np.float32) for name, each in zip(LEARNT, (whitening, centre, atoms), strict=True)}
+
+    def pool(self, windows: np.ndarray, frame_rate: float, fitted: Arrays) -> np.ndarray:
+        """A window shorter than a patch is continued at the lowest level."""
+        coder = self._coder(fitted, min(self.height, self.bands, windows.shape[2]))
+        pooled = np.empty((len(windows), (self.regions * (self.slices + 1) + 1) * self.atoms), np.float32)
+        for row, window in zip(pooled, windows, strict=True):
+            row[:] = self._pooled(self._image(window), coder)
+        return pooled
+
+    def _image(self, window: np.ndarray) -> np.ndarray:
+        """(n_frames, bands): merged bands and frames in decibels below the loudest, at least as long as a patch."""
+        levels = tracks.level_free(np.array(window, np.float32, order="C")[None], self.depth)
+        levels = tracks.merge_bands(levels, self.bands)[0]
+        together = min(self.merge_frames, len(levels))
+        n_frames = len(levels) // together
+        merged = levels[: n_frames * together].reshape(n_frames, together, -1).mean(axis=1)
+        missing = max(0, self.width - n_frames)
+        return np.pad(merged, ((0, missing), (0, 0)), constant_values=-self.depth)
+
+    def _strips(self, image: np.ndarray) -> np.ndarray:
+        """(n_bands, n_times, width · height): a view of every patch, each whole in memory."""
+        height = min(self.height, image.shape[1])
+        views = np.lib.stride_tricks.sliding_window_view(image, height, axis=1)[:, :: self.step_bands]
+        strips = np.array(views.transpose(1, 0, 2), order="C").reshape(views.shape[1], -1)
+        patches = np.lib.stride_tricks.sliding_window_view(strips, self.width * height, axis=1)
+        return patches[:, :: self.step_frames * height]
+
+    def _sampled(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        patches = self._strips(image)
+        n_bands, n_times, _ = patches.shape
+        chosen = rng.choice(n_bands * n_times, min(self.samples, n_bands * n_times), replace=False)
+        return patches[chosen // n_times, chosen % n_times]
+
+    def _coder(self, fitted: Arrays, height: int) -> Coder:
+        if set(fitted) != set(LEARNT):
+            raise ValueError(f"patches: what was learnt is {', '.join(sorted(fitted))}, must be {', '.join(LEARNT)}")
+        whitening, centre, atoms = (np.asarray(fitted[name]) for name in LEARNT)
+        size, n_components = self.width * height, len(centre) if centre.ndim == 1 else 0
+        expected = ((size, n_components), (n_components,), (n_components, self.atoms))
+        for name, array, shape in zip(LEARNT, (whitening, centre, atoms), expected, strict=True):
+            if array.shape != shape or not n_components or array.dtype.kind != "f":
+                raise ValueError(f"patches: {name} has shape {array.shape}, must have {shape} for patches of {size}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"patches: {name} holds NaN or infinite values")
+        return Coder.of(whitening, centre, atoms, self.threshold, self.contrast)
+
+    def _pooled(self, image: np.ndarray, coder: Coder) -> np.ndarray:
+        patches = self._strips(image)
+        n_bands, n_times, _ = patches.shape
+        peak = np.zeros((n_times, self.atoms), np.float32)
+        means = np.zeros((self.regions, n_times, self.atoms), np.float32)
+        for first in range(0, n_times, TIMES_TOGETHER):
+            some = slice(first, first + TIMES_TOGETHER)
+            for region, bands in enumerate(_shares(n_bands, self.regions)):
+                for band in bands:
+                    codes = coder.codes(np.array(patches[band, some], order="C"))
+                    means[region, some] += codes
+                    np.maximum(peak[some], codes, out=peak[some])
+                means[region, some] /= np.float32(len(bands))
+        over_time = [means[:, times.start : times.stop].mean(axis=1) for times in _shares(n_times, self.slices)]
+        moving = means - means.mean(axis=1, keepdims=True)
+        deviation = np.sqrt((moving * moving).mean(axis=1))
+        highest = tracks.percentiles(peak[None], [95.0])[0]
+        return np.concatenate([each.reshape(-1) for each in (*over_time, deviation, highest)])
+
+
+LEARNT = ("whitening", "centre", "atoms")
+
+
+@dataclass(frozen=True, eq=False)
+class Coder:
+    """Patches to codes by two matrix products: whitening, then atoms with all that is subtracted in their last row."""
+
+    whitening: np.ndarray
+    sums: np.ndarray
+    atoms: np.ndarray
+    contrast: np.float32
+
+    @classmethod
+    def of(
+        cls, whitening: np.ndarray, centre: np.ndarray, atoms: np.ndarray, threshold: float, contrast: float
+    ) -> Coder:
+        """From what was learnt."""
+        single = [np.ascontiguousarray(each, np.float32) for each in (whitening, centre, atoms)]
+        subtracted = -(single[1] @ single[2]) - np.float32(threshold)
+        rows = np.concatenate([single[2], subtracted[None]])
+        return cls(single[0], single[0].sum(axis=0), rows, np.float32(contrast))
+
+    def codes(self, patches: np.ndarray) -> np.ndarray:
+        """(n, n_atoms) of (n, size) patches, whose level and contrast are taken out on the way."""
+        size = np.float32(patches.shape[1])
+        mean = patches.sum(axis=1, keepdims=True) / size
+        variance = np.einsum("ij,ij->i", patches, patches)[:, None] / size - mean * mean
+        whitened = np.ones((len(patches), len(self.atoms)), np.float32)
+        responses = np.matmul(patches, self.whitening, out=None) - mean * self.sums
+        whitened[:, :-1] = responses / np.sqrt(np.maximum(variance, 0) + self.contrast)
+        codes = whitened @ self.atoms
+        return np.maximum(codes, 0, out=codes)
+
+
+def _shares(count: int, parts: int) -> Iterator[range]:
+    """So many parts of the first whole numbers, as equal as can be; of fewer numbers than parts some stand twice."""
+    edges = np.linspace(0, count, parts + 1).round().astype(int).tolist()
+    for first, last in pairwise(edges):
+        start = min(first, count - 1)
+        yield range(start, max(last, start + 1))
+
+
+def learn_whitening(patches: np.ndarray, n_components: int, floor: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+    """W (size, k) and c (k,), so that x W − c has principal components of about unit variance.
+
+    `floor` of the mean variance is added to each: what hardly varies is noise that is not to be blown up.
+    """
+    mean = patches.mean(axis=0)
+    moving = patches - mean
+    variances, vectors = np.linalg.eigh(moving.T @ moving / len(patches))
+    variances, vectors = np.maximum(variances[::-1][:n_components], 0), vectors[:, ::-1][:, :n_components]
+    whitening = vectors / np.sqrt(variances + floor * variances.mean() + SMALLEST)
+    return whitening, mean @ whitening
+
+
+def learn_atoms(whitened: np.ndarray, n_atoms: int, rng: np.random.Generator, rounds: int = 8) -> np.ndarray:
+    """(k, n_atoms) unit vectors by spherical k-means over rows above the 20th percentile of norm.
+
+    A cluster that lost all its rows begins anew at a random one.
+    """
+    norms = np.linalg.norm(whitened, axis=1)
+    is_strong = norms >= np.percentile(norms, 20)
+    rows = whitened[is_strong] / np.maximum(norms[is_strong, None], SMALLEST)
+    atoms = rows[rng.choice(len(rows), n_atoms, replace=len(rows) < n_atoms)]
+    for _ in range(rounds):
+        nearest = (rows @ atoms.T).argmax(axis=1)
+        sums = np.zeros_like(atoms)
+        np.add.at(sums, nearest, rows)
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        fresh = rows[rng.choice(len(rows), n_atoms)]
+        atoms = np.where(lengths > SMALLEST, sums / np.maximum(lengths, SMALLEST), fresh)
+    return np.ascontiguousarray(atoms.T)
+
+
+@hookimpl
+def register_poolings() -> list[type[Pooling]]:
+    """Learnt patches."""
+    return [Patches]
