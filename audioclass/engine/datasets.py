@@ -237,7 +237,7 @@ class _Gathered:
         if cut is None:
             self._read.add(file)
         else:
-            is_lost = np.array([_reaches_beyond(clip, cut) for clip in clips])
+            is_lost = np.array([reaches_beyond(clip, cut) for clip in clips])
             owners, n_lost = np.where((owners >= 0) & ~is_lost[owners], owners, -1), int(is_lost.sum())
             self.failures.append((file, f"{file}: {cut.reason}; {_part_used(n_lost, len(clips))}"))
         used = np.flatnonzero(owners >= 0)
@@ -310,7 +310,7 @@ def owners_of(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:
     return np.where((overlaps[rows, best] >= enough) & (overlaps[rows, best] > 0), best, -1)
 
 
-def _reaches_beyond(clip: Clip, cut: Cut) -> bool:
+def reaches_beyond(clip: Clip, cut: Cut) -> bool:
     """Whether a part of the clip is lost with what could not be read."""
     return clip.end is None or clip.end > cut.seconds + CUT_TOLERANCE
 

@@ -17,6 +17,7 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.tree import learnt_tree
 from audioclass.data import Corpus
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
@@ -162,12 +163,15 @@ class FoldedCorpus:
     """The windows of a corpus with the fold of each, on which configurations of one recipe are evaluated.
 
     `recipe` is theirs at the rate of the recordings; None where that is the rate of their own.
+    The `dataset` has the features of the recipe's fixed parts; those of parts that learn are extracted for each fold,
+    by what was learnt from the others; the `corpus` is needed for that alone.
     """
 
     dataset: Dataset
     folds: np.ndarray
     taxonomy: Taxonomy | None
     recipe: Recipe | None = None
+    corpus: Corpus = field(default_factory=lambda: Corpus(()))
 
     def evaluate(self, config: TrainingConfig, run: Run, store: Store | None) -> Evaluated:
         """Every row by machines that never saw its fold; a fold is kept in the `store` as soon as it is done."""
@@ -205,7 +209,9 @@ class FoldedCorpus:
         return self._evaluate_fold(held, config, run).to_arrays()
 
     def _evaluate_fold(self, held: np.ndarray, config: TrainingConfig, run: Run) -> FoldResult:
-        known, new = self.dataset.take(np.flatnonzero(~held)), self.dataset.take(np.flatnonzero(held))
+        recipe, dataset = self.fitted(recipe_of(config), held, run)
+        config = replace(config, recipe=recipe)
+        known, new = dataset.take(np.flatnonzero(~held)), dataset.take(np.flatnonzero(held))
         start = time.perf_counter()
         model = train_on(known, config, run, taxonomy=self.taxonomy, compares_splits=False).model
         middle = time.perf_counter()
@@ -220,10 +226,21 @@ class FoldedCorpus:
             tree=_tree_text(model),
         )
 
+    def fitted(self, recipe: Recipe, held: np.ndarray, run: Run) -> tuple[Recipe, Dataset]:
+        """The recipe as it learns from what is not held out, and all windows with all of its features."""
+        if not recipe.learns:
+            return recipe, self.dataset
+        fitted = fit_recipe(recipe.unfitted, self.corpus.clips, run, np.unique(self.dataset.which[~held]).tolist())
+        learnt = gather(self.corpus, fitted.learnt, run)
+        if learnt.segments != self.dataset.segments or not np.array_equal(learnt.which, self.dataset.which):
+            raise CorpusError("the recordings of the corpus changed while it was evaluated")
+        return fitted, replace(self.dataset, X=fitted.join(self.dataset.X, learnt.X))
+
     def _key(self, config: TrainingConfig, held: np.ndarray) -> str:
         tree = self.taxonomy.to_toml() if self.taxonomy else ""
-        rows = np.packbits(held).tobytes().hex()
-        return repr((self.dataset.fingerprint, recipe_of(config).fingerprint, config.to_plain(), tree, rows))
+        rows, recipe = np.packbits(held).tobytes().hex(), recipe_of(config)
+        weights = [] if set(recipe.group_weights.values()) <= {1.0} else [recipe.group_weights]
+        return repr((self.dataset.fingerprint, recipe.fingerprint, config.to_plain(), tree, rows, *weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,11 +281,11 @@ def prepare_folds(
     check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))
     _check_table(read, folds)
     recipe, remarks = recipe_for(read, recipe_of(config))
-    dataset = gather(read, recipe, run).remarked(remarks)
+    dataset = gather(read, recipe.fixed, run).remarked(remarks)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
-    return FoldedCorpus(dataset, folds_of(dataset, folds), taxonomy, recipe)
+    return FoldedCorpus(dataset, folds_of(dataset, folds), taxonomy, recipe, read)
 
 
 def folds_of(dataset: Dataset, stated: str = AUTO) -> np.ndarray:

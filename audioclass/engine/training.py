@@ -15,6 +15,7 @@ from audioclass.classifier.about import NOT_HELD_OUT, splits_of
 from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
 from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.provenance import describe
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import remember
@@ -98,6 +99,7 @@ def train(
     read = read_corpus_at(corpus, run, reader)
     check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))  # before the work, from the table alone
     recipe, remarks = recipe_for(read, recipe_of(config))
+    recipe = fit_recipe(recipe, read.clips, run)
     config = replace(config, recipe=recipe)
     dataset = gather(read, recipe, run).remarked(remarks)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)

@@ -40,13 +40,34 @@ def _with_end(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
         yield clock.end_with_recording(last)
 
 
+def extract_windows(blocks: Iterable[Block], recipe: Recipe) -> Iterator[tuple[Segment, list[np.ndarray]]]:
+    """Every window with its frames as they are pooled, a matrix for each track, as views of what is still held."""
+    clock = _Clock(recipe)
+    last: tuple[Segment, list[np.ndarray]] | None = None
+    for starts, windows in _frames_of_windows(blocks, recipe, clock):
+        for i, start in enumerate(starts):
+            if last is not None:
+                yield last
+            last = clock.segment(start), [each[i] for each in windows.values()]
+    if last is not None:
+        segment, frames = last
+        yield clock.ended(segment), frames
+
+
 def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock) -> Iterator[Features]:
+    for starts, windows in _frames_of_windows(blocks, recipe, clock):
+        yield _pooled(recipe, clock, starts, windows)
+
+
+def _frames_of_windows(
+    blocks: Iterable[Block], recipe: Recipe, clock: _Clock
+) -> Iterator[tuple[list[int], dict[FrameTrack, np.ndarray]]]:
     windower, tracks = Windower(recipe.windows), tracks_of(recipe)
     for spectra, inside in spectra_blocks(clock.watch(blocks), recipe.framing, recipe.reach):
         for starts, windows in windower.push(_frame_matrices(tracks, spectra, inside)):
-            yield _pooled(recipe, clock, starts, dict(zip(tracks, windows, strict=True)))
+            yield starts, dict(zip(tracks, windows, strict=True))
     for starts, windows in windower.finish():
-        yield _pooled(recipe, clock, starts, dict(zip(tracks, windows, strict=True)))
+        yield starts, dict(zip(tracks, windows, strict=True))
 
 
 @dataclass(frozen=True)
@@ -98,10 +119,14 @@ class _Clock:
         return Segment(first / self._rate, last / self._rate)
 
     def end_with_recording(self, features: Features) -> Features:
-        """The last window's segment ends where the recording does: a remnant too short for a window is part of it."""
+        """The last window's segment ends where the recording does."""
         *others, last = features.segments
+        return replace(features, segments=(*others, self.ended(last)))
+
+    def ended(self, last: Segment) -> Segment:
+        """The last window's segment as long as the recording: a remnant too short for a window is part of it."""
         end = (self._offset + self._n_samples) / self._rate
-        return replace(features, segments=(*others, replace(last, end=max(end, last.start))))
+        return replace(last, end=max(end, last.start))
 
 
 @one_thread()

@@ -86,13 +86,13 @@ class Patches:
         views = np.lib.stride_tricks.sliding_window_view(image, height, axis=1)[:, :: self.step_bands]
         strips = np.array(views.transpose(1, 0, 2), order="C").reshape(views.shape[1], -1)
         patches = np.lib.stride_tricks.sliding_window_view(strips, self.width * height, axis=1)
-        return patches[:, :: self.step_frames * height]
+        return np.asarray(patches[:, :: self.step_frames * height])
 
     def _sampled(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         patches = self._strips(image)
         n_bands, n_times, _ = patches.shape
         chosen = rng.choice(n_bands * n_times, min(self.samples, n_bands * n_times), replace=False)
-        return patches[chosen // n_times, chosen % n_times]
+        return np.asarray(patches[chosen // n_times, chosen % n_times])
 
     def _coder(self, fitted: Arrays, height: int) -> Coder:
         if set(fitted) != set(LEARNT):
@@ -155,10 +155,11 @@ class Coder:
         mean = patches.sum(axis=1, keepdims=True) / size
         variance = np.einsum("ij,ij->i", patches, patches)[:, None] / size - mean * mean
         whitened = np.ones((len(patches), len(self.atoms)), np.float32)
-        responses = np.matmul(patches, self.whitening, out=None) - mean * self.sums
+        responses = patches @ self.whitening - mean * self.sums
         whitened[:, :-1] = responses / np.sqrt(np.maximum(variance, 0) + self.contrast)
-        codes = whitened @ self.atoms
-        return np.maximum(codes, 0, out=codes)
+        codes: np.ndarray = whitened @ self.atoms
+        np.maximum(codes, 0, out=codes)
+        return codes
 
 
 def _shares(count: int, parts: int) -> Iterator[range]:
