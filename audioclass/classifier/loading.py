@@ -35,14 +35,14 @@ from audioclass.classifier.saving import (
 from audioclass.classifier.summary import Summary
 from audioclass.classifier.tree import written_tree
 from audioclass.errors import AudioclassError, ModelError
-from audioclass.extraction.recipe import recipe_of, stated_versions
+from audioclass.extraction.recipe import Recipe, recipe_of, stated_versions
 from audioclass.problems import LINKS, Dichotomy, FeatureMachine, Link, Members, Plan
 from audioclass.run import Registry
 from audioclass.strategies.second_stage import SecondStage
 from audioclass.taxonomy import Taxonomy
 
 # First names of the members that are read.
-GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", STAGE)
+GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", STAGE, "recipe")
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
 MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
 
@@ -167,7 +167,7 @@ def _labelled(manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], Taxonomy]:
 def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Model:
     labels, taxonomy = _labelled(manifest)
     table = dict(manifest["recipe"])
-    recipe = recipe_of(_text(table.pop("name")), table, registry.make, registry.origin)
+    recipe = _fitted(recipe_of(_text(table.pop("name")), table, registry.make, registry.origin), arrays)
     preprocessing = Preprocessing.of_arrays(_text(manifest["normalisation"]), _under(arrays, "preparation/"))
     golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
     classifier = _classifier(manifest, arrays, registry, labels)
@@ -190,6 +190,22 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     _check_shapes(model)
     check_about(about, labels, classifier.plan)
     return model
+
+
+def _fitted(recipe: Recipe, arrays: Mapping[str, np.ndarray]) -> Recipe:
+    """The recipe with what its poolings learnt: members `recipe/PART/POOLING/NAME`, both counted from 0."""
+    members = _under(arrays, "recipe/")
+    learnt = [
+        [_under(members, f"{number}/{place}/") for place in range(len(part.learners))]
+        for number, part in enumerate(recipe.parts)
+    ]
+    n_known = sum(len(of_pooling) for of_part in learnt for of_pooling in of_part)
+    if n_known < len(members):
+        raise ModelError(f"{len(members) - n_known} members of 'recipe/' are of no pooling that learns")
+    try:
+        return recipe.with_learnt(learnt)
+    except ValueError as error:
+        raise ModelError(f"what its recipe has learnt cannot be used: {error}") from error
 
 
 def _classifier(
