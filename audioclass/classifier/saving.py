@@ -114,8 +114,8 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     arrays |= {"golden/features": model.golden.X, "golden/posteriors": model.golden.P}
     if model.classifier.second_stage is not None:
         arrays |= {f"second_stage/{name}": array for name, array in model.classifier.second_stage.arrays().items()}
-    for number, part in enumerate(model.recipe.parts):
-        for place, learnt in enumerate(part.fitted):
+    for number, of_recipe in enumerate(model.recipe.parts):
+        for place, learnt in enumerate(of_recipe.fitted):
             arrays |= {f"recipe/{number}/{place}/{name}": array for name, array in learnt.arrays.items()}
     if model.recordings is not None:
         arrays |= {f"recordings/{name}": getattr(model.recordings, name) for name in RECORDINGS_MEMBERS}

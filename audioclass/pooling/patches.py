@@ -55,7 +55,8 @@ class Patches:
 
     def fit(self, windows: Iterable[np.ndarray], frame_rate: float, rng: np.random.Generator) -> Arrays:
         """Whitening and atoms from patches at random places."""
-        patches = np.concatenate([self._sampled(self._image(window), rng) for window in windows]).astype(np.float64)
+        images = (self._image(self._levels(window[None])[0]) for window in windows)
+        patches = np.concatenate([self._sampled(image, rng) for image in images]).astype(np.float64)
         patches -= patches.mean(axis=1, keepdims=True)
         patches /= np.sqrt((patches * patches).mean(axis=1, keepdims=True) + self.contrast)
         whitening, centre = learn_whitening(patches, self.components)
@@ -66,14 +67,16 @@ class Patches:
         """A window shorter than a patch is continued at the lowest level."""
         coder = self._coder(fitted, min(self.height, self.bands, windows.shape[2]))
         pooled = np.empty((len(windows), (self.regions * (self.slices + 1) + 1) * self.atoms), np.float32)
-        for row, window in zip(pooled, windows, strict=True):
-            row[:] = self._pooled(self._image(window), coder)
+        for row, levels in zip(pooled, self._levels(windows), strict=True):
+            row[:] = self._pooled(self._image(levels), coder)
         return pooled
 
-    def _image(self, window: np.ndarray) -> np.ndarray:
-        """(n_frames, bands): merged bands and frames in decibels below the loudest, at least as long as a patch."""
-        levels = tracks.level_free(np.array(window, np.float32, order="C")[None], self.depth)
-        levels = tracks.merge_bands(levels, self.bands)[0]
+    def _levels(self, windows: np.ndarray) -> np.ndarray:
+        return tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
+
+    def _image(self, levels: np.ndarray) -> np.ndarray:
+        """(n_frames, bands) with frames merged, at least as long as a patch."""
+        levels = np.array(levels, np.float32, order="C")  # so that its sums do not hang on where it lay in memory
         together = min(self.merge_frames, len(levels))
         n_frames = len(levels) // together
         merged = levels[: n_frames * together].reshape(n_frames, together, -1).mean(axis=1)
