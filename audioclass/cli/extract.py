@@ -21,8 +21,17 @@ def extract(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
     work: WorkOptions,
     recipe: Annotated[
-        str, typer.Option("--recipe", help="Name of a recipe or path of a TOML file; see `audioclass recipes`.")
-    ] = "broadcast",
+        str | None,
+        typer.Option(
+            "--recipe",
+            help="Name of a recipe or path of a TOML file; see `audioclass recipes`.",
+            show_default="broadcast",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="Instead, the recipe of this model, with what it learnt.", show_default=False),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the table here: .csv, .npz or .parquet; - for CSV here."),
@@ -43,6 +52,7 @@ def extract(
     extract_features.extract(
         paths,
         recipe=recipe,
+        model=model,
         output=output,
         executor=work.executor,
         cache=cache,

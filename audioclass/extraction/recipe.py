@@ -165,8 +165,8 @@ class Recipe:
         if not self.is_fitted:
             names = ", ".join(dict.fromkeys(one.name for part in self.parts for one in part.learners))
             raise UsageError(
-                f"recipe {self.name}: pooling {names} learns from training recordings: train a model with the recipe"
-                " and extract with that model"
+                f"recipe {self.name}: pooling {names} learns from training recordings; train a model with the recipe"
+                " and extract with `--model`"
             )
         return self
 

@@ -10,20 +10,23 @@ from typing import Any
 import typer
 
 from audioclass.cli import screen
-from audioclass.engine.features import extract_many
+from audioclass.engine.features import DEFAULT_RECIPE, extract_many
+from audioclass.engine.models import load_model
 from audioclass.engine.runs import KEEP_NOTHING, make_run
+from audioclass.errors import UsageError
 from audioclass.extraction.batch import Extracted
 from audioclass.extraction.recipe import Recipe
 from audioclass.extraction.recipes import load_recipe
 from audioclass.extraction.tables import table_writer, write_csv, write_table
 from audioclass.recordings import find_recordings
-from audioclass.run import Executor
+from audioclass.run import Executor, Registry
 
 
 def extract(
     paths: list[Path],
     *,
-    recipe: str,
+    recipe: str | None,
+    model: str | None,
     output: Path | None,
     executor: Executor,
     cache: Path | None,
@@ -35,10 +38,10 @@ def extract(
     where = KEEP_NOTHING if no_cache else cache
     with screen.progress("recordings", "" if where == KEEP_NOTHING else screen.KEPT) as progress:
         run = make_run(executor=executor, cache=where, progress=progress, strict=strict)
-        loaded = load_recipe(recipe, run.registry)
+        loaded = _recipe(recipe, model, run.registry)
         if output is not None and str(output) != "-":
             table_writer(output)  # a wrong suffix is found before the work
-            screen.check_place(output, [Path(recipe), *find_recordings(paths)])
+            screen.check_place(output, [Path(recipe or model or DEFAULT_RECIPE), *find_recordings(paths)])
         start = time.perf_counter()
         with extract_many(paths, loaded, run) as extraction:
             done = extraction.collect()
@@ -53,6 +56,15 @@ def extract(
         screen.note(outcome.reason)
     screen.note(_summary(done, seconds))
     raise typer.Exit(1 if failed else 0)
+
+
+def _recipe(recipe: str | None, model: str | None, registry: Registry) -> Recipe:
+    """The recipe that was named or that of a model; one that must learn first is refused before the work."""
+    if model is None:
+        return load_recipe(recipe or DEFAULT_RECIPE, registry).require_fitted()
+    if recipe is not None:
+        raise UsageError("a model has its recipe: give --recipe or --model, not both")
+    return load_model(model, registry=registry).recipe
 
 
 def _write(output: Path | None, done: Sequence[Extracted], recipe: Recipe) -> None:
