@@ -280,6 +280,54 @@ def test_a_broken_component_is_noticed(kind, check, members):
         getattr(testing, f"check_{kind}")(component)
 
 
+@component
+class Centred:
+    """How far the mean of each window is from the mean of training windows."""
+
+    name: ClassVar[str] = "centred"
+
+    def columns(self, columns):
+        return [f"{column}_centred" for column in columns]
+
+    def fit(self, windows, frame_rate, rng):
+        return {"mean": np.mean([window.mean(axis=0) for window in windows], axis=0)}
+
+    def pool(self, windows, frame_rate, fitted):
+        mean = np.asarray(fitted.get("mean", ()))
+        if mean.shape != windows.shape[2:] or not np.isfinite(mean).all():
+            raise ValueError("mean must be finite, one for each column")
+        return np.array([np.ascontiguousarray(window).mean(axis=0) - mean for window in windows]).reshape(-1, len(mean))
+
+
+def pool_together(self, windows, frame_rate, fitted):
+    return Centred.pool(self, windows, frame_rate, fitted) - windows.sum() * 1e-6
+
+
+BROKEN_FITTED = {
+    "before anything is learnt": {"columns": lambda self, columns: ["same"] * len(columns)},
+    "that a model can hold": {"fit": lambda self, windows, rate, rng: {"mean": np.full(24, np.inf)}},
+    "to the bit, and windows": {"fit": lambda self, windows, rate, rng: {"mean": np.full(24, float(next(COUNT)))}},
+    "are enough to learn from": {"fit": lambda self, windows, rate, rng: {"mean": np.std([*windows], axis=(0, 1), ddof=39)}},
+    "one finite row": {"pool": lambda self, windows, rate, fitted: windows.std(axis=(1, 2))},
+    "whatever windows come with it": {"pool": pool_together},
+    "are a ValueError": {"pool": lambda self, windows, rate, fitted: windows.mean(axis=1) - fitted["mean"]},
+}  # fmt: skip
+
+
+def test_a_fitted_pooling_that_works_passes_every_check():
+    testing.check_fitted_pooling(Centred())
+    testing.check_pooling(Centred())
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("check", "members"), BROKEN_FITTED.items(), ids=BROKEN_FITTED)
+def test_a_broken_fitted_pooling_is_noticed(check, members):
+    pooling = type("Broken", (Centred,), {"__doc__": "Broken on purpose.", **members})()
+    assert check in failed(pooling, testing.CHECKS["pooling"])
+    with pytest.raises(AssertionError, match=r"Broken fails \d+ of \d+ checks"):
+        testing.check_fitted_pooling(pooling)
+
+
 def test_every_kind_has_components_that_break_it():
     assert set(BROKEN) == set(KINDS)
 
