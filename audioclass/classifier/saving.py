@@ -27,6 +27,7 @@ from audioclass.classifier.classifier import Classifier, StatedComponent
 from audioclass.classifier.model import Model
 from audioclass.contracts import Named
 from audioclass.errors import ModelError
+from audioclass.extraction.recipe import Recipe
 from audioclass.parameters import parameter_values
 from audioclass.problems import Plan
 
@@ -114,9 +115,7 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     arrays |= {"golden/features": model.golden.X, "golden/posteriors": model.golden.P}
     if model.classifier.second_stage is not None:
         arrays |= {f"second_stage/{name}": array for name, array in model.classifier.second_stage.arrays().items()}
-    for number, of_recipe in enumerate(model.recipe.parts):
-        for place, learnt in enumerate(of_recipe.fitted):
-            arrays |= {f"recipe/{number}/{place}/{name}": array for name, array in learnt.arrays.items()}
+    arrays |= {f"recipe/{name}": array for name, array in _learnt_arrays(model.recipe).items()}
     if model.recordings is not None:
         arrays |= {f"recordings/{name}": getattr(model.recordings, name) for name in RECORDINGS_MEMBERS}
     if model.memory is not None:
@@ -135,6 +134,16 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
         if part.members is not None:
             arrays |= {f"bank/{number}/{name}": getattr(part.members, name) for name in LINK_MEMBERS}
     return arrays
+
+
+def _learnt_arrays(recipe: Recipe) -> dict[str, np.ndarray]:
+    """What poolings of the recipe have learnt, under the numbers of part and pooling."""
+    return {
+        f"{number}/{place}/{name}": array
+        for number, part in enumerate(recipe.parts)
+        for place, learnt in enumerate(part.fitted)
+        for name, array in learnt.arrays.items()
+    }
 
 
 def plain_component(component: Named | StatedComponent | None) -> Mapping[str, Any] | None:

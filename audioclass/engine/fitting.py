@@ -65,7 +65,7 @@ class _Fronts:
         parts = [(Part("frames", part.descriptors, (), part.derivatives), bool(part.learners)) for part in recipe.parts]
         unique = list(dict.fromkeys(front for front, learns in parts if learns))
         places = tuple(unique.index(front) if learns else -1 for front, learns in parts)
-        return cls(replace(recipe, parts=tuple(unique), context=recipe.reach), places)
+        return cls(replace(recipe.at_one_speed, parts=tuple(unique), context=recipe.reach), places)
 
     @property
     def n_values(self) -> int:

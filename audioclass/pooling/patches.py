@@ -176,13 +176,15 @@ def _shares(count: int, parts: int) -> Iterator[range]:
 def learn_whitening(patches: np.ndarray, n_components: int, floor: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
     """W (size, k) and c (k,), so that x W − c has principal components of about unit variance.
 
-    `floor` of the mean variance is added to each: what hardly varies is noise that is not to be blown up.
+    `floor` of the mean variance of a patch's values is added to each: what hardly varies is noise that is not to be
+    blown up.
     """
     mean = patches.mean(axis=0)
     moving = patches - mean
     variances, vectors = np.linalg.eigh(moving.T @ moving / len(patches))
+    least = floor * variances.mean() + SMALLEST
     variances, vectors = np.maximum(variances[::-1][:n_components], 0), vectors[:, ::-1][:, :n_components]
-    whitening = vectors / np.sqrt(variances + floor * variances.mean() + SMALLEST)
+    whitening = vectors / np.sqrt(variances + least)
     return whitening, mean @ whitening
 
 
