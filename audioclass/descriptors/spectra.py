@@ -11,6 +11,7 @@ import scipy.fft
 from audioclass.data import Framing
 from audioclass.descriptors.filters import Band, bin_frequencies, chroma_matrix, mel_bands
 
+TOGETHER = 32  # frames whose spectra stay in the processor's cache until they are squared
 TINY = np.float32(1e-10)  # power floor, −100 dB: far below what 16 bits hold, far above float32's denormals
 
 
@@ -60,10 +61,15 @@ class CachedSpectra:
 
     @cached_property
     def power(self) -> np.ndarray:
-        """(n_frames, n_bins), |spectrum|²."""
-        parts = self.spectrum.view(np.float32)
-        squares = parts * parts
-        return squares[:, 0::2] + squares[:, 1::2]
+        """(n_frames, n_bins), |spectrum|²; transformed a few frames at a time, unless the spectrum is there already."""
+        if "spectrum" in self.__dict__:
+            return _squared(self.spectrum)
+        window = hann(self.framing.frame_length)
+        power = np.empty((self.n_frames, self.framing.n_bins), np.float32)
+        for first in range(0, self.n_frames, TOGETHER):
+            some = slice(first, first + TOGETHER)
+            power[some] = _squared(scipy.fft.rfft(self.frames[some] * window, axis=1))
+        return power
 
     @cached_property
     def magnitude(self) -> np.ndarray:
@@ -185,6 +191,12 @@ def decibels(power: np.ndarray) -> np.ndarray:
     np.log(level, out=level)
     level *= np.float32(10 / np.log(10))
     return level
+
+
+def _squared(spectrum: np.ndarray) -> np.ndarray:
+    parts = spectrum.view(np.float32)
+    squares = parts * parts
+    return np.asarray(squares[:, 0::2] + squares[:, 1::2])
 
 
 def _multiply(power: np.ndarray, band: Band, out: np.ndarray) -> None:

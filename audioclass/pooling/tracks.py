@@ -50,7 +50,6 @@ def _shared(view: Callable[P, np.ndarray]) -> Callable[P, np.ndarray]:
     return once
 
 
-@_shared
 def derivative(windows: np.ndarray, reach: int = 2) -> np.ndarray:
     """Slope of the regression line over `reach` frames on either side, per frame; the ends are repeated."""
     n_frames = windows.shape[1]

@@ -38,6 +38,14 @@ def test_views_are_computed_once_in_single_precision():
     assert spectra.spectrum.dtype == np.complex64
 
 
+def test_the_power_is_the_same_to_the_bit_whether_the_spectrum_is_kept_or_not():
+    kept, not_kept = (CachedSpectra(noise(1.0), FRAMING) for _ in range(2))
+    assert kept.spectrum.shape == (97, 257)
+    np.testing.assert_array_equal(kept.power, not_kept.power)
+    assert "spectrum" not in vars(not_kept)
+    assert CachedSpectra(np.zeros(100), FRAMING).power.shape == (0, 257)
+
+
 def test_samples_must_be_mono():
     with pytest.raises(ValueError, match="must be mono"):
         CachedSpectra(np.zeros((100, 2)), FRAMING)
