@@ -5,9 +5,9 @@ computes the descriptors of the recipe the usual way, one call each, with numpy 
 `music`, most of whose time is librosa's already); openSMILE and pyAudioAnalysis compute their own sets where they are
 installed. Memory is the peak of `audioclass extract` on a recording of 10 minutes and on one of 10 hours (1 hour with
 --quick).
-Keys: broadcast_over_floor, environment_over_floor, music_over_floor, librosa_over_broadcast, librosa_over_environment,
-memory_10min_mb, memory_10h_mb; opensmile_egemaps_over_broadcast, opensmile_compare_over_broadcast and
-pyaudioanalysis_over_broadcast where these are installed.
+Keys: broadcast_over_floor, environment_over_floor, environment44_over_floor, music_over_floor, librosa_over_broadcast,
+librosa_over_environment, memory_10min_mb, memory_10h_mb; opensmile_egemaps_over_broadcast,
+opensmile_compare_over_broadcast and pyaudioanalysis_over_broadcast where these are installed.
 """
 
 import os
@@ -33,7 +33,7 @@ from audioclass.engine.features import extract
 from audioclass.extraction.recipes import load_recipe
 from audioclass.plugins.manager import plugin_manager
 
-RECIPES = ("broadcast", "environment", "music")
+RECIPES = ("broadcast", "environment", "environment44", "music")
 BESIDE_LIBROSA = ("broadcast", "environment")
 MINUTES = 22
 

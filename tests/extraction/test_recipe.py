@@ -1,4 +1,5 @@
 import copy
+from collections import Counter
 
 import pytest
 from runs import recipe as load_recipe
@@ -141,3 +142,19 @@ def test_a_rate_at_which_a_descriptor_has_no_place_is_refused(manager):
     parts = [TABLE["parts"][1] | {"descriptors": [{"name": "log_mel", "bands": 8, "lowest": 5000.0}]}]
     with pytest.raises(UsageError, match="lowest=5000 Hz must be below half the sample rate, 4000 Hz"):
         made(manager, changed(parts=parts)).at_rate(8000)
+
+
+def test_the_groups_of_short_sounds_at_44_1_khz_read_one_spectrogram():
+    recipe = load_recipe("environment44")
+    assert Counter(recipe.groups) == {
+        "mel": 1280, "cepstra": 540, "covariance": 600, "lagged_covariance": 1176, "onsets": 576, "modulation": 352,
+        "slow_modulation": 320, "ripples": 468, "loudness_ranks": 320, "sharpness": 256, "onset_patches": 451,
+        "slices": 320, "rhythm": 148, "envelopes": 220, "shape": 510,
+    }  # fmt: skip
+    assert recipe.adapts_rate
+    assert len({part.descriptors for part in recipe.parts if part.group != "shape"}) == 1
+
+
+@pytest.mark.parametrize("rate", [32000, 22050, 16000, 8000])
+def test_it_is_one_at_every_rate(rate):
+    assert load_recipe("environment44").at_rate(rate).framing.frame_rate == pytest.approx(100, rel=0.01)
