@@ -139,14 +139,22 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """Posterior probabilities of the leaf labels: row i of `P` is `segments[i]`, column j is `labels[j]`."""
+    """Posterior probabilities of the leaf labels: row i of `P` is `segments[i]`, column j is `labels[j]`.
+
+    `strangeness` is how little each row is like what was trained on, where the model knows that.
+    """
 
     P: np.ndarray
     labels: tuple[str, ...]
     segments: tuple[Segment, ...]
+    strangeness: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "P", 2)
+        if self.strangeness is not None:
+            _freeze(self, "strangeness", 1)
+            if len(self.strangeness) != len(self.segments):
+                raise ValueError(f"{len(self.strangeness)} values of strangeness for {len(self.segments)} segments")
         if self.P.shape != (len(self.segments), len(self.labels)):
             expected = (len(self.segments), len(self.labels))
             raise ValueError(f"P has shape {self.P.shape}, must have {expected}: segments by labels")
@@ -166,6 +174,10 @@ class Result:
     the names of the groups that hold it, larger ones first, and its own. `sample_rates` are those of the recordings, by
     file, where they are known. `cuts` tells of recordings that are damaged: their segments end where they could be read
     no further.
+
+    `novelty` is for each segment the p-value that it belongs to what the model was trained on, where the model knows
+    that: small is strange. `sets` are the labels that hold the true one at the risk that was asked for, likelier ones
+    first.
     """
 
     files: tuple[str, ...]
@@ -175,9 +187,17 @@ class Result:
     paths: tuple[tuple[str, ...], ...] = ()
     sample_rates: Mapping[str, int] = field(default_factory=dict)
     cuts: Mapping[str, Cut] = field(default_factory=dict)
+    novelty: np.ndarray | None = None
+    sets: tuple[tuple[str, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "P", 2)
+        if self.novelty is not None:
+            _freeze(self, "novelty", 1)
+        for name in ("novelty", "sets"):
+            values = getattr(self, name)
+            if values is not None and len(values) != len(self.segments):
+                raise ValueError(f"{len(values)} {name} for {len(self.segments)} segments")
         if len(self.files) != len(self.segments):
             raise ValueError(f"{len(self.files)} files for {len(self.segments)} segments")
         if self.P.shape != (len(self.segments), len(self.labels)):
@@ -185,14 +205,19 @@ class Result:
         object.__setattr__(self, "paths", self.paths or tuple((label,) for label in self.labels))
 
     def to_pandas(self) -> DataFrame:
-        """A row for each segment: file, start, end, label, and `posterior_…` for each label; needs pandas."""
+        """A row for each segment: file, start, end, label, and `posterior_…` for each label; needs pandas.
+
+        `novelty` and `set` come before the posteriors where the result has them.
+        """
         try:
             from pandas import DataFrame
         except ImportError as error:
             raise ImportError("a data frame needs pandas: pip install pandas") from error
         times = {key: [getattr(segment, key) for segment in self.segments] for key in ("start", "end", "label")}
         posteriors = {f"posterior_{label}": column for label, column in zip(self.labels, self.P.T, strict=True)}
-        return DataFrame({"file": list(self.files), **times, **posteriors})
+        known = {"novelty": self.novelty, "set": None if self.sets is None else list(self.sets)}
+        extra = {name: values for name, values in known.items() if values is not None}
+        return DataFrame({"file": list(self.files), **times, **extra, **posteriors})
 
 
 @dataclass(frozen=True)

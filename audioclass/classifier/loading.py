@@ -7,7 +7,7 @@ see `saving` for when the schema is raised. What is stated is checked before it 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ from audioclass.classifier.classifier import Classifier, Machines, StatedCompone
 from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.last_steps import STAGE, read_last_step
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
+from audioclass.classifier.novelty import CALIBRATION_MEMBERS, VIEWS_MEMBERS, Novelty
 from audioclass.classifier.preprocessing import STATES, Preprocessing
+from audioclass.classifier.risk import RISK_MEMBERS, Risk
 from audioclass.classifier.saving import (
     FIRST_WITH_DIGESTS,
     FORMAT,
@@ -42,7 +44,7 @@ from audioclass.strategies.second_stage import SecondStage
 from audioclass.taxonomy import Taxonomy
 
 # First names of the members that are read.
-GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", STAGE, "recipe")
+GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", STAGE, "recipe", "novelty", "risk")
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
 MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
 
@@ -125,6 +127,9 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
         _check_members("recordings", names, set(RECORDINGS_MEMBERS))
     if any(name.startswith(f"{STAGE}/") for name in names):
         _check_members(STAGE, names, _names(SecondStage))
+    for group, members in (("novelty", VIEWS_MEMBERS + CALIBRATION_MEMBERS), ("risk", RISK_MEMBERS)):
+        if any(name.startswith(f"{group}/") for name in names):
+            _check_members(group, names, set(members))
     _check_members("golden", names, {"features", "posteriors"})
     if "bank/rows" in names:
         expected = {"rows", *(LEVEL_MEMBERS if "bank/lowest" in names else ())}
@@ -189,7 +194,27 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     )
     _check_shapes(model)
     check_about(about, labels, classifier.plan)
-    return model
+    return replace(model, novelty=_novelty(_under(arrays, "novelty/"), model), risk=_risk(_under(arrays, "risk/")))
+
+
+def _novelty(arrays: Mapping[str, np.ndarray], model: Model) -> Novelty | None:
+    """What is strange to the model; None where nobody learnt it, as before there was such a thing."""
+    if not arrays:
+        return None
+    try:
+        return Novelty.of_arrays(arrays, model.preprocessing.n_features, len(model.labels))
+    except ValueError as error:
+        raise ModelError(f"novelty: {error}") from error
+
+
+def _risk(arrays: Mapping[str, np.ndarray]) -> Risk | None:
+    """What sets of labels are calibrated on; None where nothing was held out, or the model is older."""
+    if not arrays:
+        return None
+    try:
+        return Risk.of_arrays(arrays)
+    except ValueError as error:
+        raise ModelError(f"risk: {error}") from error
 
 
 def _fitted(recipe: Recipe, arrays: Mapping[str, np.ndarray]) -> Recipe:

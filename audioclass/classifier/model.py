@@ -12,7 +12,9 @@ import numpy as np
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.clips import combine_windows
 from audioclass.classifier.golden import Drift, Golden
+from audioclass.classifier.novelty import Novelty
 from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.classifier.risk import Risk
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
 from audioclass.taxonomy import Taxonomy
@@ -67,7 +69,8 @@ class Model:
     `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`. `transitions` is
     (n_labels, n_labels): how often each label followed each from one window to the next, where continuous recordings
     were trained on. `recordings` are those that were trained on, where that is known. The versions of the `recipe` are
-    those that it answers with: scores are averaged over them.
+    those that it answers with: scores are averaged over them. `novelty` tells what is strange to it, `risk` which sets
+    of labels hold the true one; both are None where too few groups were trained on.
     """
 
     name: str
@@ -81,6 +84,8 @@ class Model:
     inverse_temperature: float = 1.0
     transitions: np.ndarray | None = None
     recordings: TrainedRecordings | None = None
+    novelty: Novelty | None = None
+    risk: Risk | None = None
 
     @classmethod
     def of(
@@ -126,25 +131,38 @@ class Model:
 
     def posteriors(self, features: Features) -> Posteriors:
         """Posteriors of the windows of a recording under the model's recipe."""
-        return Posteriors(self.posteriors_of(features.X), self.labels, features.segments)
+        P, strangeness = self.classify_rows(features.X)
+        return Posteriors(P, self.labels, features.segments, strangeness)
 
     @one_thread()
     def posteriors_of(self, X: np.ndarray, first: int = 0) -> np.ndarray:
-        """(n, n_labels) of rows of features, in float64; `first` is the place of the first row in its recording.
+        """(n, n_labels) of rows of features, in float64; `first` is the place of the first row in its recording."""
+        return self.classify_rows(X, first)[0]
+
+    @one_thread()
+    def classify_rows(self, X: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
+        """Posteriors of rows of features and, where the model knows it, how strange each of them is.
 
         Rows are computed in batches of one size, each at the place that it has in its recording, so that its posteriors
         are the same to the bit however many rows come with it.
         """
         X = self._prepared(X)
-        parts, at = [], 0
+        parts: list[np.ndarray] = []
+        strange: list[np.ndarray] = []
+        at = 0
         while at < len(X):
             place = (first + at) % ROWS_TOGETHER
             batch = X[at : at + ROWS_TOGETHER - place]
             padded = np.zeros((ROWS_TOGETHER, *X.shape[1:]), np.float32)
             padded[place : place + len(batch)] = batch
-            parts.append(self._posteriors(padded)[place : place + len(batch)])
+            P = self._posteriors(padded)
+            rows = slice(place, place + len(batch))
+            parts.append(P[rows])
+            if self.novelty is not None:
+                strange.append(self.novelty.strangeness_of(padded[:, 0], P.argmax(axis=1))[rows])
             at += len(batch)
-        return np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
+        P = np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
+        return P, None if self.novelty is None else np.concatenate([np.empty(0), *strange])
 
     @one_thread()
     def combine(self, P: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

@@ -29,7 +29,7 @@ from audioclass.contracts import Named
 from audioclass.errors import ModelError
 from audioclass.extraction.recipe import Recipe
 from audioclass.parameters import parameter_values
-from audioclass.problems import Plan
+from audioclass.problems import FeatureMachine, Plan
 
 SCHEMA = 2  # raised by the rule above, with a file of the new schema in tests/golden
 FIRST_WITH_DIGESTS = 2  # the schema from which on a file without digests is no whole one
@@ -118,15 +118,25 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     arrays |= {f"recipe/{name}": array for name, array in _learnt_arrays(model.recipe).items()}
     if model.recordings is not None:
         arrays |= {f"recordings/{name}": getattr(model.recordings, name) for name in RECORDINGS_MEMBERS}
+    for group, known in (("novelty", model.novelty), ("risk", model.risk)):
+        arrays |= {f"{group}/{name}": array for name, array in (known.arrays() if known else {}).items()}
     if model.memory is not None:
         arrays |= {f"memory/{name}": array for name, array in vars(model.memory).items() if array is not None}
     machines = model.classifier.machines
-    if not isinstance(machines, Bank):
-        for number, machine in enumerate(machines):
-            arrays |= {f"machines/{number}/{name}": array for name, array in machine.arrays.items()}
-        return arrays
+    return arrays | (_bank_arrays(machines) if isinstance(machines, Bank) else _machine_arrays(machines))
+
+
+def _machine_arrays(machines: tuple[FeatureMachine, ...]) -> dict[str, np.ndarray]:
+    parts = (
+        {f"machines/{number}/{name}": array for name, array in machine.arrays.items()}
+        for number, machine in enumerate(machines)
+    )
+    return {name: array for part in parts for name, array in part.items()}
+
+
+def _bank_arrays(machines: Bank) -> dict[str, np.ndarray]:
     levels = machines.levels
-    arrays["bank/rows"] = machines.X if levels is None else levels.codes
+    arrays = {"bank/rows": machines.X if levels is None else levels.codes}
     if levels is not None:
         arrays |= {f"bank/{name}": getattr(levels, name) for name in LEVEL_MEMBERS}
     for number, part in enumerate(machines.parts):

@@ -17,6 +17,7 @@ from audioclass.cli.options import Strict, WorkOptions, grouped
     "audioclass classify talk.wav --model birds.audioclass --format textgrid -o talk.TextGrid",
     "audioclass classify birds/ --format raven:high=4000 -o birds.selections.txt",
     "audioclass classify talk.wav --report talk.html",
+    "audioclass classify recordings/ -m sounds.audioclass --unknown 0.01 --risk 0.05 -o segments.csv",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
 )
@@ -60,6 +61,24 @@ def classify(
             help="Below it say the group above the label, whose probability is the sum over its labels, or unknown.",
         ),
     ] = 0.0,
+    unknown: Annotated[
+        float,
+        typer.Option(
+            "--unknown",
+            min=0,
+            max=1,
+            help="Say unknown of what is stranger than all but this share of the training recordings, such as 0.01.",
+        ),
+    ] = 0.0,
+    risk: Annotated[
+        float,
+        typer.Option(
+            "--risk",
+            min=0,
+            max=1,
+            help="With each segment the fewest labels of which one is right but for this share, such as 0.05.",
+        ),
+    ] = 0.0,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a batch that was stopped (with -o).")] = False,
     report: Annotated[
         Path | None,
@@ -82,6 +101,9 @@ def classify(
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and skipped, a damaged one is classified as far as it can be read; the exit code is then 1. Formats that
     carry no probabilities leave them out: audacity, dcase, elan, srt, textgrid and webvtt.
+
+    `novelty` is the probability that a training recording, held out, would be as strange as the segment; the model must
+    have been trained on 20 groups or more. `set` holds the labels of `--risk`, the likeliest first.
     """
     from audioclass.cli.actions import classify_recordings
 
@@ -94,6 +116,8 @@ def classify(
         smooth=smooth,
         min_duration=min_duration,
         threshold=threshold,
+        unknown=unknown,
+        risk=risk,
         executor=work.executor,
         resume=resume,
         report=report,

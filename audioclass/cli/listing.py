@@ -12,16 +12,17 @@ from audioclass.cli import screen
 from audioclass.data import Result
 from audioclass.display import printable
 from audioclass.engine.batches import Outcome
-from audioclass.formats.rows import COLUMNS, rows_of
+from audioclass.formats.rows import COLUMNS, rows_of, set_text
 
 
 class InOrder:
     """Lines of many recordings in the order of the files, each as soon as all before it are printed."""
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], further: Sequence[str] = ()) -> None:
         self._left = deque(files)
         self._done: dict[Path, Outcome] = {}
-        print_head()
+        self._further = further
+        print_head(further)
 
     def take(self, outcome: Outcome) -> None:
         """One more is done."""
@@ -29,23 +30,24 @@ class InOrder:
         while self._left and self._left[0] in self._done:
             result = self._done.pop(self._left.popleft()).result
             if result is not None:
-                print_lines(result)
+                print_lines(result, self._further)
 
 
-def print_head() -> None:
-    """The names of the columns."""
-    screen.out("\t".join(COLUMNS))
+def print_head(further: Sequence[str] = ()) -> None:
+    """The names of the columns, those that were asked for besides the usual ones at the end."""
+    screen.out("\t".join([*COLUMNS, *further]))
 
 
-def print_lines(result: Result) -> None:
+def print_lines(result: Result, further: Sequence[str] = ()) -> None:
     """A line for each segment."""
-    for fields in _fields(result):
+    for fields in _fields(result, further):
         screen.out("\t".join(fields))
 
 
-def _fields(result: Result) -> Iterator[tuple[str, ...]]:
+def _fields(result: Result, further: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """The columns of each segment as texts."""
     for row in rows_of(result):
+        known = {"novelty": "" if row.novelty is None else f"{row.novelty:.4f}", "set": printable(set_text(row))}
         yield (
             printable(row.file),
             f"{row.start:.3f}",
@@ -54,6 +56,7 @@ def _fields(result: Result) -> Iterator[tuple[str, ...]]:
             _probability(row.probability),
             printable(row.runner_up or ""),
             _probability(row.runner_up_probability),
+            *(known[name] for name in further),
         )
 
 
@@ -61,7 +64,7 @@ def _probability(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def show_recordings(outcomes: Sequence[Outcome]) -> None:
+def show_recordings(outcomes: Sequence[Outcome], further: Sequence[str] = ()) -> None:
     """A timeline and a table of each recording, for people; below its name where there are several."""
     from audioclass.cli.timeline import print_timeline  # what draws on a terminal is not imported for a pipe
 
@@ -70,7 +73,7 @@ def show_recordings(outcomes: Sequence[Outcome]) -> None:
             if len(outcomes) > 1:
                 screen.out(printable(str(outcome.path)))
             print_timeline(outcome.result)
-            screen.table(COLUMNS[1:], [fields[1:] for fields in _fields(outcome.result)])
+            screen.table([*COLUMNS[1:], *further], [fields[1:] for fields in _fields(outcome.result, further)])
 
 
 def finish(outcomes: Sequence[Outcome], seconds: float) -> None:

@@ -97,7 +97,11 @@ def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
     segments = tuple(segment for result in good for segment in result.segments)
     rates = {file: rate for result in good for file, rate in result.sample_rates.items()}
     cuts = {file: cut for result in good for file, cut in result.cuts.items()}
-    return Result(files, segments, P, model.labels, model.paths, rates, cuts)
+    novelties = [result.novelty for result in good if result.novelty is not None]
+    novelty = np.concatenate(novelties) if sum(map(len, novelties)) == len(files) and novelties else None
+    sets = tuple(one for result in good for one in result.sets or ())
+    has_sets = bool(good) and all(result.sets is not None for result in good)
+    return Result(files, segments, P, model.labels, model.paths, rates, cuts, novelty, sets if has_sets else None)
 
 
 class Ledger:
@@ -169,7 +173,12 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
     rate = next(iter(outcome.result.sample_rates.values()), None)
     about = {"seconds": outcome.seconds, "sample_rate": rate}
     cuts = [[cut.seconds, cut.reason] for cut in outcome.result.cuts.values()]
-    return {**about, "segments": segments, "P": outcome.result.P.tolist(), "cuts": cuts}
+    line = {**about, "segments": segments, "P": outcome.result.P.tolist(), "cuts": cuts}
+    if outcome.result.novelty is not None:
+        line["novelty"] = outcome.result.novelty.tolist()
+    if outcome.result.sets is not None:
+        line["sets"] = outcome.result.sets
+    return line
 
 
 def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | None:
@@ -181,7 +190,10 @@ def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | Non
         P = np.array(line["P"], np.float64).reshape(len(segments), len(model.labels))
         rates = {str(path): int(line["sample_rate"])} if line.get("sample_rate") else {}
         cuts = {str(path): Cut(float(seconds), str(reason)) for seconds, reason in line.get("cuts", [])}
-        result = Result((str(path),) * len(segments), segments, P, model.labels, model.paths, rates, cuts)
+        novelty = None if line.get("novelty") is None else np.array(line["novelty"], np.float64)
+        sets = None if line.get("sets") is None else tuple(tuple(map(str, one)) for one in line["sets"])
+        files = (str(path),) * len(segments)
+        result = Result(files, segments, P, model.labels, model.paths, rates, cuts, novelty, sets)
         return classified_outcome(path, result, float(line["seconds"]), was_finished=True)
     except (KeyError, TypeError, ValueError):
         return None

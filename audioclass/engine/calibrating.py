@@ -18,6 +18,7 @@ from audioclass.numerics import log_loss
 from audioclass.run import Run
 from audioclass.threads import one_thread
 from audioclass.training.folds import calibration_folds, fold_count, grouped_folds
+from audioclass.training.risk import fit_risk
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ def calibrate(
     _check_covered(old, dataset)
     dataset = _unseen(old, dataset)
     scores, y = old.scores_of(dataset.X).astype(np.float64), dataset.y_among(old.labels)
-    before, after = _compared(old, scores, y, dataset.groups)
+    before, after, P = _compared(old, scores, y, dataset.groups)
     model_calibrated = Model.of(
         old.name,
         old.recipe,
@@ -62,22 +63,28 @@ def calibrate(
         old.transitions,
         old.recordings,
     )
-    return Recalibrated(model_calibrated, dataset, before, after)
+    risk = None if P is None else fit_risk(P, y, dataset.groups, dataset.clip_names)
+    return Recalibrated(replace(model_calibrated, novelty=old.novelty, risk=risk), dataset, before, after)
 
 
-def _compared(old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
-    """Log-loss of the model as it is, and of one calibrated without the group it is evaluated on."""
+def _compared(
+    old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray
+) -> tuple[float, float, np.ndarray | None]:
+    """Log-loss of the model as it is, and of one calibrated without the group it is evaluated on, with its posteriors.
+
+    There are none where nothing can be held out.
+    """
     codes = np.unique(groups, return_inverse=True)[1]
     before = log_loss(old.classifier.combine(scores), y)
     count = fold_count(y, codes)
     if count < 2:
-        return before, float("nan")
+        return before, float("nan"), None
     folds, P = grouped_folds(y, codes, count), np.zeros((len(y), len(old.labels)))
     for fold in np.unique(folds):
         known = folds != fold
         inner = _last_step_folds(old, y[known], codes[known])
         P[~known] = recalibrated(old.classifier, scores[known], y[known], folds=inner).combine(scores[~known])
-    return before, log_loss(P, y)
+    return before, log_loss(P, y), P
 
 
 def _unseen(model: Model, dataset: Dataset) -> Dataset:

@@ -47,6 +47,8 @@ def classify(
     min_duration: float = 0.0,
     threshold: float = 0.0,
     windows: bool = False,
+    unknown: float = 0.0,
+    risk: float = 0.0,
     strict: bool = False,
     run: Run | None = None,
 ) -> Result:
@@ -57,9 +59,21 @@ def classify(
 
     `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name alone, `hmm` goes by how
     labels followed one another in the recordings that the model was trained on, where these were continuous.
+
+    What is stranger than all but a share of `unknown` of the training recordings is called `unknown`; `novelty` of the
+    result is the p-value behind that. At a `risk` of 0.05, `sets` of the result are labels of which one is the true one
+    for 95 % of recordings.
     """
     run = run or make_run()
-    options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
+    options = SegmentationOptions.of(
+        smooth,
+        run,
+        min_duration=min_duration,
+        threshold=threshold,
+        windows=windows,
+        unknown=unknown,
+        risk=risk,
+    )
     result = classify_recording(source, loaded(model), options, run.progress, strict=strict or run.strict).result
     for name, cut in result.cuts.items():
         warnings.warn(f"{name}: {cut.reason}; classified up to there", stacklevel=2)
@@ -95,7 +109,7 @@ def classify_recording(
         rate = audio.sample_rate
     result = result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
     cuts = {} if audio.cut is None else {name: audio.cut}
-    result = replace(result, sample_rates={name: rate}, cuts=cuts)
+    result = options.with_sets(replace(result, sample_rates={name: rate}, cuts=cuts), model)
     return ClassifiedRecording(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
 
 

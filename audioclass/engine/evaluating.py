@@ -213,7 +213,7 @@ class FoldedCorpus:
         config = replace(config, recipe=recipe)
         known, new = dataset.take(np.flatnonzero(~held)), dataset.take(np.flatnonzero(held))
         start = time.perf_counter()
-        model = train_on(known, config, run, taxonomy=self.taxonomy, compares_splits=False).model
+        model = train_on(known, config, run, taxonomy=self.taxonomy, compares_splits=False, learns_novelty=False).model
         middle = time.perf_counter()
         P = model.posteriors_of(new.X[:, : len(model.recipe.columns)])  # of those versions that it answers with
         return FoldResult(

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from audioclass.audio.blocks import longest_wait
 from audioclass.classifier.model import ROWS_TOGETHER, Model
+from audioclass.classifier.risk import sets_of
 from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
-from audioclass.data import Block, Features, Posteriors
+from audioclass.data import Block, Features, Posteriors, Result
 from audioclass.errors import UsageError
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
 from audioclass.parameters import parse_component
 from audioclass.run import Run
 from audioclass.segmentation.back_off import BackOffPath
+from audioclass.segmentation.novelty import NoveltyRule
 from audioclass.segmentation.results import SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.smoothing import WindowSmoother
 from audioclass.threads import one_thread
+from audioclass.training.novelty import FEWEST_GROUPS
 
 SHORT_BLOCK = 4096  # samples at a time where segments are wanted as soon as they are known
 DEFAULT_SMOOTHER = "hmm"
@@ -30,6 +35,8 @@ DEFAULT_SMOOTHER = "hmm"
 class SegmentationOptions:
     """How posteriors become segments; with `windows` every window is a segment of its own.
 
+    What is stranger than all but a share of `unknown` of the held-out training recordings is unknown; `risk` is that of
+    the sets of labels that are given with each segment. Both are off at 0, and need a model that was trained for them.
     A smoother that `adapts` goes by the transitions between labels that the model learnt, where it learnt any.
     """
 
@@ -38,6 +45,8 @@ class SegmentationOptions:
     threshold: float = 0.0
     windows: bool = False
     adapts: bool = False
+    unknown: float = 0.0
+    risk: float = 0.0
 
     @classmethod
     def of(cls, smooth: Any, run: Run, **options: Any) -> SegmentationOptions:
@@ -50,6 +59,9 @@ class SegmentationOptions:
             raise UsageError(f"min_duration={self.min_duration} must be a time of at least 0")
         if not 0 <= self.threshold <= 1:
             raise UsageError(f"threshold={self.threshold} must be a probability")
+        for name in ("unknown", "risk"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UsageError(f"{name}={getattr(self, name)} must be a probability below 1")
         if self.windows and self.min_duration:
             raise UsageError(f"min_duration={self.min_duration} is for segments: windows have the length of the recipe")
 
@@ -60,7 +72,11 @@ class SegmentationOptions:
         return self.smoother
 
     def stream(self, model: Model) -> SegmentStream | WindowStream:
-        """Takes in the posteriors of one recording; a smoother that does not fit the model's labels is refused."""
+        """Takes in the posteriors of one recording; a smoother that does not fit the model's labels is refused.
+
+        So is a model that was not trained to know what is strange to it, or its risk, where that is asked for.
+        """
+        self._check_knowledge(model)
         try:
             if self.windows:
                 return WindowStream(model, self)
@@ -70,9 +86,40 @@ class SegmentationOptions:
                 model.taxonomy,
                 min_duration=self.min_duration,
                 threshold=self.threshold,
+                novelty=self.novelty_rule(model),
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
+
+    def _check_knowledge(self, model: Model) -> None:
+        for name in ("unknown", "risk"):
+            if getattr(self, name) and getattr(model, "novelty" if name == "unknown" else name) is None:
+                raise UsageError(
+                    f"{model.name}: {name} needs a model that was trained with it, on {FEWEST_GROUPS} groups or more:"
+                    " train it again"
+                )
+
+    def novelty_rule(self, model: Model) -> NoveltyRule | None:
+        """How strangeness becomes a p-value and what is unknown; None where the model does not know the strange."""
+        return None if model.novelty is None else NoveltyRule(model.novelty.p_values, self.unknown)
+
+    def with_sets(self, result: Result, model: Model) -> Result:
+        """The result with the set of labels of each segment, where a risk was asked for."""
+        if not self.risk or model.risk is None:
+            return result
+        threshold = model.risk.threshold(self.risk, windows=self.windows)
+        return replace(result, sets=sets_of(result.P, result.labels, threshold))
+
+    def notes(self, model: Model) -> list[str]:
+        """What a user should know of the levels that were asked for."""
+        notes = []
+        if model.novelty is not None and 0 < self.unknown < 1 / (1 + model.novelty.n_groups):
+            n = model.novelty.n_groups
+            notes.append(f"{n} training groups: novelty below {1 / (n + 1):.2g} is extrapolated beyond the strangest")
+        if self.risk and model.risk is not None and model.risk.threshold(self.risk, windows=self.windows) == np.inf:
+            n = model.risk.n_groups
+            notes.append(f"{n} training groups promise no risk below {1 / (n + 1):.2g}: every set holds all labels")
+        return notes
 
     def lag(self, model: Model, sample_rate: int | None = None) -> float:
         """Seconds of a live stream, at most, from the end of a segment to the moment when the segment is final.
@@ -115,9 +162,9 @@ class StreamClassifier:
 
     def posteriors(self, features: Features) -> Posteriors:
         """Those of the next windows of the recording."""
-        P = self.model.posteriors_of(features.X, self._n_rows)
+        P, strangeness = self.model.classify_rows(features.X, self._n_rows)
         self._n_rows += len(P)
-        return Posteriors(P, self.model.labels, features.segments)
+        return Posteriors(P, self.model.labels, features.segments, strangeness)
 
     @one_thread()
     def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
@@ -136,14 +183,15 @@ class WindowStream:
     def __init__(self, model: Model, options: SegmentationOptions) -> None:
         self._smoother = WindowSmoother(options.smoother_for(model), model.labels)
         self._path = BackOffPath(model.labels, model.taxonomy, options.threshold)
+        self._novelty = options.novelty_rule(model)
 
     def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
         """Take in the next windows; give those that are final."""
-        return classified_windows(self._smoother.push(posteriors), self._path)
+        return classified_windows(self._smoother.push(posteriors), self._path, self._novelty)
 
     def finish(self) -> list[ClassifiedSegment]:
         """The segments that were not final, at the end of the recording."""
-        return classified_windows(self._smoother.finish(), self._path)
+        return classified_windows(self._smoother.finish(), self._path, self._novelty)
 
 
 def classify_stream(blocks: Iterable[Block], model: Model, options: SegmentationOptions) -> Iterator[ClassifiedSegment]:

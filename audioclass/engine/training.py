@@ -16,6 +16,7 @@ from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
 from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.fitting import fit_recipe
+from audioclass.engine.knowing import KnownGroups
 from audioclass.engine.provenance import describe
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import remember
@@ -140,8 +141,12 @@ def train_on(
     taxonomy: Taxonomy | None = None,
     name: str = "model",
     compares_splits: bool = True,
+    learns_novelty: bool = True,
 ) -> Trained:
-    """Train on windows that are at hand; without `compares_splits` no random split is evaluated for comparison."""
+    """Train on windows that are at hand; without `compares_splits` no random split is evaluated for comparison.
+
+    Without `learns_novelty` the model does not know what is strange to it.
+    """
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
     recipe = recipe_of(config)
@@ -180,6 +185,8 @@ def train_on(
             transitions_of(dataset, recipe),
             recordings_of(dataset, training, examples),
         )
+        known = KnownGroups.of(examples, training, dataset.clip_names)
+        model = known.taught(model, run, learns_novelty=learns_novelty)
     return Trained(model, training, dataset, grouped, random_split)
 
 

@@ -14,6 +14,7 @@ from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.contracts import DirectStrategy, Kernel, PlansRounds, Strategy
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at
+from audioclass.engine.knowing import KnownGroups
 from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
 from audioclass.engine.remembering import Joined, join
@@ -178,6 +179,9 @@ class _Update:
             self._transitions(),
             self._recordings(training),
         )
+        # Nobody remembers which windows were of one clip: those of a label in a group are taken for one.
+        clips = [f"{group} {label}" for group, label in zip(examples.groups, examples.y, strict=True)]
+        model = KnownGroups.of(examples, training, clips).taught(model, run)
         return Trained(model, training, added, grouped, None)
 
     @property

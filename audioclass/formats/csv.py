@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from typing import IO, ClassVar, Literal
 
 from audioclass.contracts import LabelFormat
 from audioclass.data import Annotations, Result, Segment
-from audioclass.formats.rows import COLUMNS, ResultRow, label_names, rows_of
+from audioclass.formats.rows import COLUMNS, ResultRow, known_columns, label_names, rows_of, set_text
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.text_files import names_columns, read_table, span_of
@@ -21,7 +22,8 @@ COMPUTED = ("=", "+", "-", "@", "\t", "\r", "'")  # as a spreadsheet does; an ap
 class Csv:
     """One line a segment: file, times, label, probability, runner-up, path, cut, and the posterior of each label.
 
-    `cut` is where a damaged recording could be read no further, in seconds; empty elsewhere.
+    `cut` is where a damaged recording could be read no further, in seconds; empty elsewhere. `novelty` and `set`, its
+    labels separated by |, come before the posteriors where they are known.
     """
 
     name: ClassVar[str] = "csv"
@@ -39,8 +41,9 @@ class Csv:
         """The table under a header; `posterior_…` columns follow the order of the labels."""
         lines = csv.writer(stream)
         columns = [self.column if name == LABEL else name for name in COLUMNS]
-        lines.writerow([*columns, "path", "cut", *(f"posterior_{label}" for label in label_names(result))])
-        lines.writerows(map(self._fields, rows_of(result)))
+        known = known_columns(result)
+        lines.writerow([*columns, "path", "cut", *known, *(f"posterior_{label}" for label in label_names(result))])
+        lines.writerows(self._fields(row, known) for row in rows_of(result))
 
     def recognises(self, first_line: str) -> bool:
         """By a header that names the times and the label."""
@@ -54,7 +57,7 @@ class Csv:
             recordings.setdefault(self._unescaped(row.exact("file")), []).append(segment)
         return Annotations(recordings)
 
-    def _fields(self, row: ResultRow) -> list[str]:
+    def _fields(self, row: ResultRow, known: Sequence[str]) -> list[str]:
         """The fields of a line, in the order of the header."""
         values = (row.probability, row.runner_up_probability, row.cut)
         probability, of_runner_up, cut = ("" if value is None else f"{value:.6f}" for value in values)
@@ -62,7 +65,9 @@ class Csv:
         file, label, runner_up, path = map(self._escaped, texts)
         times = [f"{row.start:.6f}", f"{row.end:.6f}"]
         best = [label, probability, runner_up, of_runner_up]
-        return [file, *times, *best, path, cut, *(f"{p:.6f}" for p in row.posteriors)]
+        further = {"novelty": "" if row.novelty is None else f"{row.novelty:.6f}", "set": self._escaped(set_text(row))}
+        posteriors = (f"{p:.6f}" for p in row.posteriors)
+        return [file, *times, *best, path, cut, *(further[name] for name in known), *posteriors]
 
     def _escaped(self, text: str) -> str:
         return f"'{text}" if self.formulas == "escape" and text.startswith(COMPUTED) else text

@@ -62,11 +62,16 @@ class Jams:
 
 def _annotation(track: Track, labels: list[str]) -> dict[str, Any]:
     posteriors = [[round(p, DIGITS) for p in row.posteriors] for row in track.rows]
+    sandbox: dict[str, Any] = {"file": track.file, "labels": labels, "posteriors": posteriors}
+    if any(row.novelty is not None for row in track.rows):
+        sandbox["novelty"] = [None if row.novelty is None else round(row.novelty, DIGITS) for row in track.rows]
+    if any(row.set is not None for row in track.rows):
+        sandbox["sets"] = [list(row.set or ()) for row in track.rows]
     return {
         "annotation_metadata": _metadata(),
         "namespace": "tag_open",
         "data": [_observation(row) for row in track.rows],
-        "sandbox": {"file": track.file, "labels": labels, "posteriors": posteriors},
+        "sandbox": sandbox,
         "time": 0,
         "duration": _duration(track),
     }

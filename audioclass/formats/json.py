@@ -79,10 +79,14 @@ class JsonLines:
 
 
 def plain_row(row: ResultRow, labels: Sequence[str]) -> dict[str, Any]:
-    """A row as plain values; `probability` is None for a label outside the taxonomy, `cut` where nothing is damaged."""
+    """A row as plain values; `probability` is None for a label outside the taxonomy, `cut` where nothing is damaged.
+
+    `novelty` and `set` are there where they are known.
+    """
     plain = {name: _rounded(getattr(row, name)) for name in COLUMNS}
     posteriors = {label: round(p, DIGITS) for label, p in zip(labels, row.posteriors, strict=True)}
-    return plain | {"path": list(row.path), "posteriors": posteriors, "cut": _rounded(row.cut)}
+    known = {name: _rounded(getattr(row, name)) for name in ("novelty", "set") if getattr(row, name) is not None}
+    return plain | {"path": list(row.path), "posteriors": posteriors, "cut": _rounded(row.cut)} | known
 
 
 def parse_json(where: str, text: str) -> Any:

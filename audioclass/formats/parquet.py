@@ -8,7 +8,7 @@ from typing import IO, Any, ClassVar
 from audioclass.contracts import LabelFormat
 from audioclass.data import Result
 from audioclass.errors import UsageError
-from audioclass.formats.rows import COLUMNS, label_names, rows_of
+from audioclass.formats.rows import COLUMNS, known_columns, label_names, rows_of
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component
 
@@ -27,13 +27,17 @@ class Parquet:
     def write(self, result: Result, stream: IO[bytes]) -> None:
         """One row a segment; `path` is a list of names, `probability` null for a label outside the taxonomy.
 
-        `cut` is where a damaged recording could be read no further, in seconds; null elsewhere.
+        `cut` is where a damaged recording could be read no further, in seconds; null elsewhere. `novelty` and `set`, a
+        list of labels, are there where they are known.
         """
         arrow, parquet = _import_parquet()
         rows = list(rows_of(result))
         types = {name: arrow.string() if name in TEXTS else arrow.float64() for name in COLUMNS}
         types |= {"path": arrow.list_(arrow.string()), "cut": arrow.float64()}
         columns = {key: arrow.array([getattr(row, key) for row in rows], kind) for key, kind in types.items()}
+        further = {"novelty": arrow.float64(), "set": arrow.list_(arrow.string())}
+        for key in known_columns(result):
+            columns[key] = arrow.array([getattr(row, key) for row in rows], further[key])
         for label, posteriors in zip(label_names(result), result.P.T, strict=True):
             columns[f"posterior_{label}"] = arrow.array(posteriors, arrow.float64())
         parquet.write_table(arrow.table(columns), stream)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # What is said of a segment, in this order, by every format that says it in columns or keys.
 COLUMNS = ("file", "start", "end", "label", "probability", "runner_up", "runner_up_probability")
 
+BETWEEN = "|"  # labels of a set, where they stand in one text
 POINTS = "(points)"  # how the names of tiers end that hold points in time
 
 
@@ -25,7 +26,9 @@ class ResultRow:
     The probability of a label is its posterior, that of a group the sum over its leaves; a label outside the taxonomy
     ("unknown") has neither probability nor path. The runner-up is the likeliest label that the segment's label does not
     cover, of all labels where that is unknown, None where there is none. `posteriors` holds one value for each label of
-    the result, in their order. `cut` is where the recording, if it is damaged, could be read no further.
+    the result, in their order. `cut` is where the recording, if it is damaged, could be read no further. `novelty` is
+    the p-value that the segment belongs to what the model was trained on, and `set` the labels that hold the true one
+    at the risk that was asked for; None where nobody knows or asked.
     """
 
     file: str
@@ -38,6 +41,8 @@ class ResultRow:
     path: tuple[str, ...]
     posteriors: tuple[float, ...]
     cut: float | None = None
+    novelty: float | None = None
+    set: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,11 @@ def rows_of(result: Result) -> Iterator[ResultRow]:
     """Every row of the table, in its order."""
     names = _names(result)
     labels = label_names(result)
-    for file, segment, posteriors in zip(result.files, result.segments, result.P.tolist(), strict=True):
+    n = len(result.files)
+    novelties = [None] * n if result.novelty is None else result.novelty.tolist()
+    sets = [None] * n if result.sets is None else [tuple(map(encodable, one)) for one in result.sets]
+    rows = zip(result.files, result.segments, result.P.tolist(), novelties, sets, strict=True)
+    for file, segment, posteriors, novelty, members in rows:
         columns, path = names.get(segment.label, ((), ()))
         outside = (pair for pair in enumerate(posteriors) if pair[0] not in columns)
         runner_up, its_probability = max(outside, key=itemgetter(1), default=(None, None))
@@ -67,7 +76,20 @@ def rows_of(result: Result) -> Iterator[ResultRow]:
             path=path,
             posteriors=tuple(posteriors),
             cut=result.cuts[file].seconds if file in result.cuts else None,
+            novelty=novelty,
+            set=members,
         )
+
+
+def known_columns(result: Result) -> list[str]:
+    """The further columns that a result has values for: `novelty`, `set`."""
+    known = {"novelty": result.novelty, "set": result.sets}
+    return [name for name, values in known.items() if values is not None]
+
+
+def set_text(row: ResultRow) -> str:
+    """The labels of a row's set as one text."""
+    return BETWEEN.join(row.set or ())
 
 
 def label_names(result: Result) -> list[str]:

@@ -9,7 +9,8 @@ import numpy as np
 
 from audioclass.contracts import Smoother
 from audioclass.data import Posteriors, Result
-from audioclass.segmentation.back_off import BackOffPath
+from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
+from audioclass.segmentation.novelty import NoveltyRule
 from audioclass.segmentation.segments import ClassifiedSegment, Segmenter
 from audioclass.segmentation.smoothing import WindowSmoother
 from audioclass.taxonomy import Taxonomy
@@ -26,9 +27,10 @@ class SegmentStream:
         *,
         min_duration: float = 0.0,
         threshold: float = 0.0,
+        novelty: NoveltyRule | None = None,
     ) -> None:
         self._windows = WindowSmoother(smoother, labels)
-        self._segments = Segmenter(BackOffPath(labels, taxonomy, threshold), min_duration)
+        self._segments = Segmenter(BackOffPath(labels, taxonomy, threshold), min_duration, novelty)
 
     def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
         """Take in the next windows; give the segments that are final."""
@@ -39,10 +41,22 @@ class SegmentStream:
         return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
 
 
-def classified_windows(windows: Posteriors, path: BackOffPath) -> list[ClassifiedSegment]:
-    """Every window by itself, called by the label of its largest posterior or by what the path says instead."""
+def classified_windows(
+    windows: Posteriors, path: BackOffPath, novelty: NoveltyRule | None = None
+) -> list[ClassifiedSegment]:
+    """Every window by itself, called by the label of its largest posterior or by what the path says instead.
+
+    One that is stranger than the rule of novelty allows is unknown.
+    """
     rows = zip(windows.segments, windows.P, windows.P.argmax(axis=1).tolist(), strict=True)
-    return [ClassifiedSegment(replace(window, label=path.name(label, row)), row) for window, row, label in rows]
+    given = [ClassifiedSegment(replace(window, label=path.name(label, row)), row) for window, row, label in rows]
+    if novelty is None or windows.strangeness is None:
+        return given
+    p, is_strange = novelty.p_values(windows.strangeness), novelty.is_strange(windows.strangeness)
+    return [
+        replace(each, segment=replace(each.segment, label=UNKNOWN) if strange else each.segment, novelty=value)
+        for each, value, strange in zip(given, p.tolist(), is_strange.tolist(), strict=True)
+    ]
 
 
 def result_of(
@@ -53,4 +67,6 @@ def result_of(
     P = np.array([classified.posteriors for _, classified in rows]).reshape(len(rows), len(labels))
     paths = tuple(taxonomy.path(label) for label in labels) if taxonomy else ()
     segments = tuple(classified.segment for _, classified in rows)
-    return Result(tuple(file for file, _ in rows), segments, P, tuple(labels), paths)
+    known = [classified.novelty for _, classified in rows if classified.novelty is not None]
+    novelty = np.array(known) if rows and len(known) == len(rows) else None
+    return Result(tuple(file for file, _ in rows), segments, P, tuple(labels), paths, novelty=novelty)

@@ -3,6 +3,8 @@
 The label of a window is that of its largest posterior. The posteriors of a segment are the mean over its windows, so
 that its label is that of the largest too, and the next largest is the runner-up.
 
+Windows that are stranger than the rule of novelty allows are of no label: runs of them are segments that are unknown.
+
 Windows may overlap: the border between two lies midway between their centres. The first segment starts where the first
 window starts, the last ends where the last one ends.
 """
@@ -17,44 +19,78 @@ import numpy as np
 from audioclass.data import Posteriors, Segment
 from audioclass.errors import UsageError
 from audioclass.numerics import led_by
-from audioclass.segmentation.back_off import BackOffPath
+from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
+from audioclass.segmentation.novelty import NoveltyRule
 
+STRANGE = -1  # in the place of a label's index, where a window is of none
 ROUNDING = 1e-9  # seconds by which sums of times may miss
 
 
 @dataclass(frozen=True, eq=False)
 class LabelRun:
-    """Successive windows of one label: where they lie, and the sum of their posteriors."""
+    """Successive windows of one label: where they lie, and the sums of their posteriors and of their strangeness.
+
+    `n_strange` of them are of no label.
+    """
 
     label: int
     start: float
     end: float
     total: np.ndarray
     n_windows: int = 1
+    strangeness: float = 0.0
+    n_strange: int = 0
 
     @property
     def posteriors(self) -> np.ndarray:
         """Mean over the windows."""
         return self.total / self.n_windows
 
+    def support(self, label: int) -> float:
+        """How much its windows are for a label, or for none."""
+        return float(self.n_strange if label == STRANGE else self.total[label])
+
     def led(self) -> LabelRun:
         """The same with the nearest posteriors that its label leads."""
         mean = self.posteriors
-        if mean.argmax() == self.label:
+        if self.label in (STRANGE, mean.argmax()):
             return self
         return replace(self, total=led_by(mean[None], np.array([self.label]))[0] * self.n_windows)
 
     def joined(self, other: LabelRun, label: int) -> LabelRun:
         """This run and the one after it as one."""
-        return LabelRun(label, self.start, other.end, self.total + other.total, self.n_windows + other.n_windows)
+        return LabelRun(
+            label,
+            self.start,
+            other.end,
+            self.total + other.total,
+            self.n_windows + other.n_windows,
+            self.strangeness + other.strangeness,
+            self.n_strange + other.n_strange,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ClassifiedSegment:
-    """A segment that is final, and the mean posteriors of its windows, (n_labels,)."""
+    """A segment that is final, and the mean posteriors of its windows, (n_labels,).
+
+    `novelty` is the p-value that it belongs to what was trained on, where that is known: that of the mean strangeness
+    of its windows.
+    """
 
     segment: Segment
     posteriors: np.ndarray
+    novelty: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """One window with its posteriors and label, and what the rule of novelty says of it."""
+
+    segment: Segment
+    posteriors: np.ndarray
+    label: int
+    strangeness: float = 0.0
 
 
 class Segmenter:
@@ -67,11 +103,11 @@ class Segmenter:
     called the same are one.
     """
 
-    def __init__(self, path: BackOffPath, min_duration: float = 0.0) -> None:
+    def __init__(self, path: BackOffPath, min_duration: float = 0.0, novelty: NoveltyRule | None = None) -> None:
         if not 0 <= min_duration < float("inf"):
             raise UsageError(f"min_duration={min_duration} must be a time of at least 0")
-        self._path, self._min_duration = path, min_duration - ROUNDING
-        self._window: tuple[Segment, np.ndarray, int] | None = None  # its end is known when the next one comes
+        self._path, self._min_duration, self._novelty = path, min_duration - ROUNDING, novelty
+        self._window: _Window | None = None  # its end is known when the next one comes
         self._start = 0.0
         self._before: LabelRun | None = None  # long enough, but the run after it may still be given to it
         self._run: LabelRun | None = None  # may still grow
@@ -80,34 +116,39 @@ class Segmenter:
 
     def push(self, windows: Posteriors) -> list[ClassifiedSegment]:
         """Take in the next windows, smoothed; give the segments that are final."""
-        rows = zip(windows.segments, windows.P, windows.P.argmax(axis=1).tolist(), strict=True)
-        return [given for window in rows for given in self._take(window)]
+        rows = [windows.segments, windows.P, windows.P.argmax(axis=1).tolist()]
+        if self._novelty is not None and windows.strangeness is not None:
+            is_strange = self._novelty.is_strange(windows.strangeness)
+            rows[2] = np.where(is_strange, STRANGE, rows[2]).tolist()
+            rows.append(windows.strangeness.tolist())
+        return [given for window in zip(*rows, strict=True) for given in self._take(_Window(*window))]
 
     def finish(self) -> list[ClassifiedSegment]:
         """The rest, now that no more windows will come."""
         if self._window is None:
             return []
-        given = list(self._add(self._cell(self._window, self._window[0].end)))
+        given = list(self._add(self._cell(self._window, self._window.segment.end)))
         if self._before and self._run and not self._is_long(self._run):
             self._run, self._before = self._before.joined(self._run, self._before.label), None
         given += [*self._settle(), *(self._name(self._run) if self._run else ())]
-        return [*given, *([_classified(*self._named)] if self._named else [])]
+        return [*given, *([self._classified(*self._named)] if self._named else [])]
 
-    def _take(self, window: tuple[Segment, np.ndarray, int]) -> Iterator[ClassifiedSegment]:
+    def _take(self, window: _Window) -> Iterator[ClassifiedSegment]:
         if self._window is None:
-            self._start = window[0].start
+            self._start = window.segment.start
         else:
-            border = (_centre(self._window[0]) + _centre(window[0])) / 2
+            border = (_centre(self._window.segment) + _centre(window.segment)) / 2
             if border <= self._start:
-                raise ValueError(f"a window at {window[0].start} s comes after one at {self._window[0].start} s")
+                before = self._window.segment.start
+                raise ValueError(f"a window at {window.segment.start} s comes after one at {before} s")
             yield from self._add(self._cell(self._window, border))
             self._start = border
         self._window = window
 
-    def _cell(self, window: tuple[Segment, np.ndarray, int], end: float) -> LabelRun:
+    def _cell(self, window: _Window, end: float) -> LabelRun:
         """A window from border to border."""
-        _, posteriors, label = window
-        return LabelRun(label, self._start, end, posteriors)
+        n_strange = int(window.label == STRANGE)
+        return LabelRun(window.label, self._start, end, window.posteriors, 1, window.strangeness, n_strange)
 
     def _add(self, cell: LabelRun) -> Iterator[ClassifiedSegment]:
         """One more window goes on with the run, or ends it."""
@@ -124,7 +165,7 @@ class Segmenter:
     def _give_away(self, short: LabelRun, after: LabelRun) -> None:
         """A run that is too short goes to the one before it or to the one that begins, whichever is likelier in it."""
         before, run = self._before, after
-        if before is None or short.total[after.label] > short.total[before.label]:
+        if before is None or short.support(after.label) > short.support(before.label):
             run = short.joined(after, after.label)
         else:
             before = before.joined(short, before.label)
@@ -142,10 +183,17 @@ class Segmenter:
             yield from self._name(before)
 
     def _label(self, run: LabelRun) -> int:
-        """The label of the largest mean but that of the run before; its present one among equals."""
+        """The label of the largest mean but that of the run before; its present one among equals.
+
+        None of them where most windows are strange, unless the run before is of none too.
+        """
         mean = run.posteriors
-        if self._given is not None:
+        if 2 * run.n_strange > run.n_windows and self._given != STRANGE:
+            return STRANGE
+        if self._given is not None and self._given != STRANGE:
             mean[self._given] = -np.inf
+        if run.label == STRANGE:
+            return int(mean.argmax())
         return run.label if mean[run.label] == mean.max() else int(mean.argmax())
 
     def _is_long(self, run: LabelRun) -> bool:
@@ -155,21 +203,21 @@ class Segmenter:
         """What is final now: the run itself where labels stand, else the segment before if this is called otherwise."""
         run = replace(run, label=self._label(run)).led()
         self._given = run.label
-        name = self._path.name(run.label, run.posteriors)
+        name = UNKNOWN if run.label == STRANGE else self._path.name(run.label, run.posteriors)
         if self._path.keeps_labels:
-            yield _classified(name, run)
+            yield self._classified(name, run)
             return
         if self._named and self._named[0] == name:
             self._named = (name, self._named[1].joined(run, run.label))
             return
         if self._named:
-            yield _classified(*self._named)
+            yield self._classified(*self._named)
         self._named = (name, run)
+
+    def _classified(self, name: str, run: LabelRun) -> ClassifiedSegment:
+        novelty = None if self._novelty is None else self._novelty.of_mean(run.strangeness / run.n_windows)
+        return ClassifiedSegment(Segment(run.start, run.end, name), run.posteriors, novelty)
 
 
 def _centre(window: Segment) -> float:
     return (window.start + window.end) / 2
-
-
-def _classified(name: str, run: LabelRun) -> ClassifiedSegment:
-    return ClassifiedSegment(Segment(run.start, run.end, name), run.posteriors)

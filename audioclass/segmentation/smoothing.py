@@ -19,10 +19,13 @@ class WindowSmoother:
             smoother.stream(len(labels)) if isinstance(smoother, SmoothsStreams) else _Held(smoother, self._labels)
         )
         self._waiting: list[Segment] = []
+        self._strangeness: list[float] | None = None  # of those that wait, where it is known
 
     def push(self, posteriors: Posteriors) -> Posteriors:
         """Take in the next windows; give those that are final."""
         self._waiting += posteriors.segments
+        if posteriors.strangeness is not None:
+            self._strangeness = [*(self._strangeness or ()), *posteriors.strangeness.tolist()]
         return self._with_windows(self._stream.push(posteriors.P))
 
     def finish(self) -> Posteriors:
@@ -31,7 +34,10 @@ class WindowSmoother:
 
     def _with_windows(self, P: np.ndarray) -> Posteriors:
         windows, self._waiting = tuple(self._waiting[: len(P)]), self._waiting[len(P) :]
-        return Posteriors(P, self._labels, windows)
+        if self._strangeness is None:
+            return Posteriors(P, self._labels, windows)
+        strangeness, self._strangeness = self._strangeness[: len(P)], self._strangeness[len(P) :]
+        return Posteriors(P, self._labels, windows, np.array(strangeness))
 
 
 class _Held:

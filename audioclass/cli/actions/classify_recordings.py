@@ -12,6 +12,7 @@ import typer
 
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
+from audioclass.classifier.model import Model
 from audioclass.cli import screen
 from audioclass.cli.exporting import output_format, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
@@ -38,6 +39,8 @@ def classify(
     smooth: str,
     min_duration: float,
     threshold: float,
+    unknown: float,
+    risk: float,
     executor: Executor,
     resume: bool,
     report: Path | None,
@@ -46,7 +49,15 @@ def classify(
 ) -> None:
     """Classify and print; a live stream with `follow`, one recording with its page where a report is wanted."""
     run = make_run(executor=executor, strict=strict)
-    options = SegmentationOptions.of(smooth, run, min_duration=min_duration, threshold=threshold, windows=windows)
+    options = SegmentationOptions.of(
+        smooth,
+        run,
+        min_duration=min_duration,
+        threshold=threshold,
+        windows=windows,
+        unknown=unknown,
+        risk=risk,
+    )
     if follow:
         _refuse_with("--follow", {"--format": format_name, "--output": output, "--report": report, "--resume": resume})
         _follow(paths, model, options, strict=strict)
@@ -62,6 +73,16 @@ def classify(
         _classify_with_report(files, model, options, run, report, chosen, output)
     else:
         _classify_all(files, model, options, run, chosen, output, resume)
+
+
+def further_columns(options: SegmentationOptions) -> list[str]:
+    """What is told of a segment because it was asked for."""
+    return [name for name, level in (("novelty", options.unknown), ("set", options.risk)) if level]
+
+
+def _note_limits(options: SegmentationOptions, model: Model) -> None:
+    for note in options.notes(model):
+        screen.note(f"{model.name}: {note}")
 
 
 def _refuse_with(option: str, others: Mapping[str, object]) -> None:
@@ -84,13 +105,16 @@ def _classify_all(
         raise UsageError("--resume needs -o with a file: the ledger stands beside the output")
     loaded_model = loaded(model)
     options.stream(loaded_model)  # what does not fit is refused before the work
+    _note_limits(options, loaded_model)
     ledger = None if place is None else Ledger(place, loaded_model, options, resume=resume, strict=run.strict)
     start = time.perf_counter()
-    outcomes = _outcomes(files, model, options, run, ledger, is_lined=chosen is None and not sys.stdout.isatty())
+    further = further_columns(options)
+    lines = InOrder(files, further) if chosen is None and not sys.stdout.isatty() else None
+    outcomes = _outcomes(files, model, options, run, ledger, lines)
     if chosen is not None:
         write_result(chosen, joined(outcomes, loaded_model), output)
     elif sys.stdout.isatty():
-        show_recordings(outcomes)
+        show_recordings(outcomes, further)
     if ledger is not None:
         ledger.close()
     finish(outcomes, time.perf_counter() - start)
@@ -102,12 +126,10 @@ def _outcomes(
     options: SegmentationOptions,
     run: Run,
     ledger: Ledger | None,
-    *,
-    is_lined: bool,
+    lines: InOrder | None,
 ) -> list[Outcome]:
     """What became of each file, in their order; what is printed as a line is kept no longer."""
     done: dict[Path, Outcome] = {}
-    lines = InOrder(files) if is_lined else None
     hint = "" if ledger is None else "start it again to go on" if ledger.resumes else "add --resume to go on"
     with screen.progress("recordings", hint) as progress:
         progress("recordings", 0, len(files))
@@ -127,13 +149,16 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions, *, 
     loaded_model = loaded(model)
     recipe = loaded_model.recipe
     options.stream(loaded_model)  # what does not fit is refused before the stream is waited for
-    print_head()
+    _note_limits(options, loaded_model)
+    further = further_columns(options)
+    print_head(further)
     sys.stdout.flush()
     with open_audio("-", strict=strict) as audio:
         screen.note(options.finality(loaded_model, audio.sample_rate))
         blocks = cut_blocks(audio, recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
         for segment in classify_stream(blocks, loaded_model, options):
-            print_lines(result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy))
+            result = result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy)
+            print_lines(options.with_sets(result, loaded_model), further)
             sys.stdout.flush()
     if audio.cut is not None:
         screen.note(f"{audio.name}: {audio.cut.reason}; classified up to there")
@@ -152,15 +177,18 @@ def _classify_with_report(
     file, *others = files
     if others or str(file) == "-":
         raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
+    loaded_model, further = loaded(model), further_columns(options)
+    options.stream(loaded_model)
+    _note_limits(options, loaded_model)
     with screen.progress() as progress:
-        classified = classify_to_page(file, report, loaded(model), options, progress, strict=run.strict)
+        classified = classify_to_page(file, report, loaded_model, options, progress, strict=run.strict)
     outcome = classified_outcome(file, classified.result, classified.seconds)
     if chosen is not None:
         write_result(chosen, classified.result, output)
     elif sys.stdout.isatty():
-        show_recordings([outcome])
+        show_recordings([outcome], further)
     else:
-        print_head()
-        print_lines(classified.result)
+        print_head(further)
+        print_lines(classified.result, further)
     screen.note(f"{report}: written")
     finish([outcome], classified.seconds_taken)

@@ -1,0 +1,50 @@
+"""What a model is taught of itself at the end of a training: what is strange to it, and its risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from audioclass.classifier.about import NOT_HELD_OUT, splits_of
+from audioclass.classifier.model import Model
+from audioclass.engine.imagining import imagined_rows
+from audioclass.run import Run
+from audioclass.training.assemble import Training
+from audioclass.training.examples import Examples
+from audioclass.training.novelty import FEWEST_GROUPS, fit_novelty
+from audioclass.training.risk import fit_risk
+
+
+@dataclass(frozen=True, eq=False)
+class KnownGroups:
+    """Prepared rows of training windows with their labels, groups, clips and held-out posteriors; first versions alone.
+
+    They tell a model what is strange to it and how far its posteriors can be trusted.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    groups: np.ndarray
+    clips: Sequence[str]
+    held_out: np.ndarray
+
+    @classmethod
+    def of(cls, examples: Examples, training: Training, clips: Sequence[str]) -> KnownGroups:
+        """Those of a training; `clips` names what each window is of."""
+        X = examples.statistics.X[examples.firsts]
+        return cls(X, examples.y, examples.groups, clips, training.held_out)
+
+    def taught(self, model: Model, run: Run, *, learns_novelty: bool = True) -> Model:
+        """The model with its novelty and risk, of which it has none where too few groups were held out."""
+        if splits_of(model.about) is NOT_HELD_OUT or len(np.unique(self.groups)) < FEWEST_GROUPS:
+            return model
+        novelty = None
+        if learns_novelty:
+            run.progress("novelty", 0, 1)
+            rows = imagined_rows(model.recipe.at_one_speed, run)
+            imagined = [model.preprocessing.apply(each) for each in rows]
+            novelty = fit_novelty(self.X, self.y, self.groups, self.held_out, imagined)
+            run.progress("novelty", 1, 1)
+        return replace(model, novelty=novelty, risk=fit_risk(self.held_out, self.y, self.groups, self.clips))
