@@ -316,6 +316,14 @@ class Calibrator(Named, Protocol):
         """P(y = +1 | score), in [0, 1] and never falling as the score rises."""
 
 
+@runtime_checkable
+class CalibratesMany(Protocol):
+    """A calibrator for which many dichotomies cost less together than one by one."""
+
+    def fit_many(self, scores: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> list[Fitted]:
+        """What `fit` gives for each column of scores (n, n_dichotomies) over the examples that Y does not hold at 0."""
+
+
 # --- many labels ------------------------------------------------------------------------------------------------
 
 

@@ -59,6 +59,7 @@ def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:
     _check_machines(about.get("machines", []), labels, plan)
     _check_components(about.get("pieces", []))
     _check_group_weights(_table(about.get("group_weights", {}), "group weights"))
+    _check_last_step(_table(about.get("last_step", {}), "last step"))
     if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
         raise ModelError("its choices must be texts and numbers")
 
@@ -94,6 +95,27 @@ def _check_group_weights(stated: Mapping[str, Any]) -> None:
     losses = [stated[key] for key in ("log_loss_given", "log_loss_chosen") if key in stated]
     if not all(map(_is_number, [*weights.values(), *losses])):
         raise ModelError("its group weights must be numbers")
+
+
+def _check_last_step(stated: Mapping[str, Any]) -> None:
+    """Which kind was chosen, by how many folds of which sort, and the log-loss of each that competed; or nothing."""
+    if not stated:
+        return
+    losses = _table(stated.get("log_loss"), "log-losses of last steps")
+    is_said = isinstance(stated.get("chosen"), str) and type(stated.get("clean")) is bool
+    if not is_said or not all(map(_is_number, [stated.get("folds"), *losses.values()])):
+        raise ModelError("its last step must have a name, folds, whether they were clean, and log-losses")
+
+
+def last_step_line(about: Mapping[str, Any]) -> str:
+    """What comes after the strategy, and the log-losses that decided; empty where nothing could be held out."""
+    stated = about.get("last_step", {})
+    if not stated:
+        return ""
+    sort = "clean" if stated["clean"] else "cross-fitted"
+    losses = sorted(stated["log_loss"].items(), key=lambda item: item[1])
+    figures = "; ".join(f"{name} {loss:.3f}" for name, loss in losses[:5])
+    return f"last step: {stated['chosen']}, by {stated['folds']} {sort} folds (log-loss: {figures})"
 
 
 def _check_machines(machines: Any, labels: Sequence[str], plan: Plan | None) -> None:

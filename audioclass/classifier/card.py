@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audioclass.classifier.about import Splits, splits_of
+from audioclass.classifier.about import Splits, last_step_line, splits_of
 from audioclass.classifier.summary import Summary
 
 
@@ -55,7 +55,8 @@ def _method(model: Summary) -> str:
     return (
         f"## How\n\nStrategy `{model.strategy}` with {model.n_machines} machines over"
         f" {model.n_support} rows; recipe `{model.recipe}`, {model.n_features} features, windows of"
-        f" {model.window:g} s every {model.window_hop:g} s.{_versions(model)}{_transitions(model)}\n\n"
+        f" {model.window:g} s every {model.window_hop:g} s."
+        f"{_versions(model)}{_transitions(model)}{_last_step(model)}\n\n"
         f"Components of {', '.join(others) or 'audioclass'};"
         f" made with {versions or 'unknown versions'}."
     )
@@ -73,6 +74,11 @@ def _versions(model: Summary) -> str:
 def _transitions(model: Summary) -> str:
     known = " How labels follow one another was learnt from continuous recordings; `hmm` goes by it."
     return "" if model.transitions is None else known
+
+
+def _last_step(model: Summary) -> str:
+    line = last_step_line(model.about)
+    return f" {line[0].upper()}{line[1:]}." if line else ""
 
 
 def _use(model: Summary) -> str:

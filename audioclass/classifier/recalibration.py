@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from audioclass.classifier.classifier import Classifier
-from audioclass.contracts import Calibrator, FitsCombination, FitsDirectCombination, Fitted
-from audioclass.problems import Dichotomy
-from audioclass.strategies.posterior_calibration import choose_posterior_calibration
+from audioclass.classifier.step_contest import InnerFold, StepContest, recombined
+from audioclass.strategies.last_step import TEMPERINGS_IN_ORDER, LastStep, StepKind
 
 
 def recalibrated(
@@ -22,42 +21,22 @@ def recalibrated(
     """The same machines; each calibration, the combination and the last step fitted on `scores` and label indices.
 
     `scores` are (n, n_scores). A dichotomy of which a side has no example keeps the calibration that it had. `folds`
-    are those by which the last step must prove its worth; without any there is none.
+    are those by which the last step must prove its worth; without any a tempering goes, and a link or a second stage
+    stays as it was. A second stage has more numbers than a few recordings tell: it stays as it was, or goes.
     """
     weights = np.ones(len(y)) if weights is None else weights
-    renewed = _recombined(replace(classifier, posterior_calibration=None), scores, y, weights)
-    calibration, _ = choose_posterior_calibration(renewed.strategy_posteriors(scores), y, folds, weights)
-    return replace(renewed, posterior_calibration=calibration)
+    renewed = recombined(classifier.with_last_step(LastStep()), scores, y, weights)
+    if folds is None or len(np.unique(folds)) < 2:
+        return renewed.with_last_step(replace(classifier.last_step, tempering=None))
+    views = [InnerFold(folds != fold, scores) for fold in np.unique(folds)]
+    kind = _best_kind(StepContest(renewed, views, y, weights), classifier.last_step)
+    return renewed.with_last_step(kind.fit(renewed.evidence(scores), y, weights))
 
 
-def _recombined(classifier: Classifier, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Classifier:
-    """With the calibrations and the combination fitted anew."""
-    if classifier.plan is None:
-        if not isinstance(classifier.strategy, FitsDirectCombination):
-            return classifier
-        return replace(classifier, fitted=classifier.strategy.fit_combination(scores, y))
-    plan, calibrator = classifier.plan, classifier.calibrator
-    calibrations = tuple(
-        fitted if calibrator is None else _calibration(calibrator, dichotomy, fitted, scores[:, i], y, weights)
-        for i, (dichotomy, fitted) in enumerate(zip(plan.dichotomies, classifier.calibrations, strict=True))
-    )
-    renewed = replace(classifier, calibrations=calibrations)
-    if not isinstance(renewed.strategy, FitsCombination):
-        return renewed
-    fitted = renewed.strategy.fit_combination(plan, renewed.probabilities(scores), scores, y, renewed.counts)
-    return replace(renewed, fitted=fitted)
-
-
-def _calibration(
-    calibrator: Calibrator,
-    dichotomy: Dichotomy,
-    fitted: Fitted,
-    scores: np.ndarray,
-    y: np.ndarray,
-    weights: np.ndarray,
-) -> Fitted:
-    positive, negative = np.isin(y, dichotomy.positive), np.isin(y, dichotomy.negative)
-    if not positive.any() or not negative.any():
-        return fitted
-    rows = positive | negative
-    return calibrator.fit(scores[rows], np.where(positive, 1, -1)[rows], weights[rows])
+def _best_kind(contest: StepContest, step: LastStep) -> StepKind:
+    """None at all, the first tempering that helps, the link that there was, and all that there was."""
+    kinds = [StepKind()]
+    kinds += [kind for kind in TEMPERINGS_IN_ORDER if contest.loss(kind) < contest.loss(kinds[0])][:1]
+    kinds += [StepKind(link=step.link.link)] if step.link is not None else []
+    kinds += [replace(step.kind.without_stage, fixed_stage=step.stage)] if step.stage is not None else []
+    return contest.best(kinds)

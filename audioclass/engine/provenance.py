@@ -38,6 +38,7 @@ def describe(
         "corpus": _corpus_facts(dataset),
         "report": {"grouped": figures(grouped), "random_split": figures(random_split) if random_split else None},
         "machines": machine_report(training, y),
+        "last_step": dict(training.last_step),
         "notes": list(training.notes),
         **weighed,
     }
@@ -50,6 +51,7 @@ def components_of(config: TrainingConfig, training: Training, registry: Registry
     if classifier.plan is not None:
         used += [("trainer", config.trainer.name), ("calibrator", config.calibrator.name)]
     used += [("kernel", kernel.name) for kernel in classifier.kernels]
+    used += [("link", classifier.link.link.name)] if classifier.link is not None else []
     for part in config.recipe.parts if config.recipe else ():
         used += [("descriptor", component.name) for component in part.descriptors]
         used += [("pooling", component.name) for component in part.poolings]

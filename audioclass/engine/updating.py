@@ -35,14 +35,14 @@ from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.problems import Dichotomy, Plan
 from audioclass.run import Run
 from audioclass.strategies.dendrogram import HybridDendrogram
-from audioclass.strategies.posterior_calibration import cross_fitted
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
 from audioclass.training.assemble import Training, assemble
 from audioclass.training.config import OPTIONS, TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
 from audioclass.training.examples import Examples
-from audioclass.training.folds import calibration_folds
+from audioclass.training.inner_folds import inner_folds
+from audioclass.training.last_steps import same_kind_again
 from audioclass.training.memory import memory_of, support_rows
 from audioclass.training.train import plan_of
 from audioclass.trees.text import WrittenTree
@@ -156,9 +156,10 @@ class _Update:
         """The new model; its report is of the added recordings, each group held out, or of the remembered windows."""
         examples, n_old = self._examples()
         if self._is_untouched:
-            return self._untouched(name, examples)
+            return self._untouched(name, examples, n_old, run)
         plan = self._plan(examples, run)
-        training = assemble(examples, self.labels, self.config, plan, self._results(plan, examples, n_old, run))
+        results = self._results(plan, examples, n_old, run)
+        training = assemble(examples, self.labels, self.config, plan, results, run=run)
         added = self.dataset.among(self.labels)
         if len(added.X):
             grouped = evaluate_posteriors(added, training.held_out[n_old:], None, self.old.inverse_temperature)
@@ -189,13 +190,12 @@ class _Update:
         """Whether nothing was added, and the edited tree asks for what the model has."""
         return self.changes is not None and self.changes.is_same and not len(self.dataset.X)
 
-    def _untouched(self, name: str, examples: Examples) -> Trained:
+    def _untouched(self, name: str, examples: Examples, n_old: int, run: Run) -> Trained:
         """The same classifier; only names of groups may differ."""
-        classifier = self.old.classifier
-        P = classifier.strategy_posteriors(self.memory.held_out[self._remembered])
-        calibration, folds = classifier.posterior_calibration, calibration_folds(examples.y, examples.groups)
-        if calibration is not None and folds is not None:
-            P = cross_fitted(P, examples.y, folds, examples.weights, calibration.fit)
+        classifier, scores = self.old.classifier, self.memory.held_out[self._remembered].astype(np.float64)
+        results = self._results(self._plan(examples, run), examples, n_old, run)
+        folds = inner_folds(scores, results, examples, self.config, run)
+        P = same_kind_again(classifier, folds.folds, examples) if folds.folds else classifier.combine(scores)
         training = Training(classifier, P)
         model = replace(self.old, name=name, taxonomy=self.taxonomy)
         return Trained(model, training, self.dataset.among(self.labels), self._evaluation(training, examples), None)

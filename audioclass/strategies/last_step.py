@@ -68,12 +68,26 @@ class LastStep:
 
 @dataclass(frozen=True)
 class StepKind:
-    """Which last step is fitted: a tempering or a link, then a second stage of some penalty where it is not None."""
+    """Which last step is fitted: a tempering or a link, then a second stage of some penalty where it is not None.
+
+    A `fixed_stage` comes last as it is, and only what is before it is fitted.
+    """
 
     tempering: Tempering | None = None
     link: LabelLink | None = None
     penalty: float | None = None
     reads_columns: bool = False
+    fixed_stage: SecondStage | None = None
+
+    @property
+    def has_stage(self) -> bool:
+        """Whether a second stage comes last."""
+        return self.penalty is not None or self.fixed_stage is not None
+
+    @property
+    def without_stage(self) -> StepKind:
+        """What comes before it."""
+        return StepKind(self.tempering, self.link)
 
     def fit(self, evidence: LabelEvidence, y: np.ndarray, weights: np.ndarray) -> LastStep:
         """From held-out evidence, and the label index and weight of each row."""
@@ -82,12 +96,12 @@ class StepKind:
             step = LastStep(link=FittedLink(self.link, self.link.fit(evidence, y, weights)))
         elif self.tempering is not None:
             step = LastStep(TEMPERINGS[self.tempering](evidence.P, y, weights))
-        return step if self.penalty is None else self.with_stage(step, evidence, y, weights)
+        return self.with_stage(step, evidence, y, weights)
 
     def with_stage(self, step: LastStep, evidence: LabelEvidence, y: np.ndarray, weights: np.ndarray) -> LastStep:
         """A step without a second stage, followed by one that is fitted on its posteriors of the same rows."""
         if self.penalty is None:
-            return step
+            return replace(step, stage=self.fixed_stage)
         columns = evidence.columns if self.reads_columns else None
         stage = fit_second_stage(step.posteriors(evidence), y, self.penalty, weights, columns)
         return replace(step, stage=stage)
@@ -99,3 +113,7 @@ class StepKind:
             return first
         columns = " and groups" if self.reads_columns else ""
         return f"{first}, second stage of labels{columns} at {self.penalty:.3g}"
+
+
+# The first that lowers the log-loss is taken: a temperature alone is what few examples may have enough for.
+TEMPERINGS_IN_ORDER = (StepKind("all"), StepKind("temperature"))

@@ -6,8 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.contracts import CalibratesMany
 from audioclass.plain import is_plain
-from audioclass.testing.checks import COMMON, Check, repeated, require, require_close, require_refusal, unchanged
+from audioclass.testing.checks import (
+    COMMON,
+    Check,
+    repeated,
+    require,
+    require_close,
+    require_refusal,
+    skip_unless,
+    unchanged,
+)
 
 
 def _scored(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -68,6 +78,20 @@ def odd_scores_are_survived(calibrator: Any) -> None:
         require(((P >= 0) & (P <= 1)).all(), f"{P} for scores {np.unique(scores)}")
 
 
+def many_are_as_if_each_were_alone(calibrator: Any) -> None:
+    """Several dichotomies fitted together are fitted as if each were alone."""
+    skip_unless(isinstance(calibrator, CalibratesMany), "it has no fit_many(…)")
+    scores, y, weights = _scored(60)
+    both, Y = np.stack([scores, -(scores**3) - 0.1], axis=1), np.stack([y, -y], axis=1)
+    Y[:15, 0], weights[20:30] = 0, 2
+    grid = np.linspace(-3, 3, 31)
+    for column, fitted in enumerate(calibrator.fit_many(both, Y, weights)):
+        rows = Y[:, column] != 0
+        alone = calibrator.fit(both[rows, column], Y[rows, column], weights[rows])
+        P, expected = (calibrator.probabilities(grid, each) for each in (fitted, alone))
+        require_close(P, expected, 1e-9, "probabilities")
+
+
 def bad_scores_are_refused(calibrator: Any) -> None:
     """NaN scores and no scores at all are a ValueError."""
     scores, y, weights = _scored(20)
@@ -82,6 +106,7 @@ CHECKS: tuple[Check, ...] = (
     probabilities_are_probabilities,
     probabilities_fit_the_labels,
     weight_two_is_twice,
+    many_are_as_if_each_were_alone,
     odd_scores_are_survived,
     bad_scores_are_refused,
 )

@@ -31,4 +31,4 @@ def train_again(
         everywhere=True,
         store=store,
     )
-    return assemble(examples, labels, config, plan, again, training.selected)
+    return assemble(examples, labels, config, plan, again, training.selected, run=run, store=store)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from audioclass.contracts import FitsCombination, Fitted, Kernel, Prunes, States
 from audioclass.kernels.mercer import check_mercer
 from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, FeatureMachine, Machine, Plan
-from audioclass.strategies.posterior_calibration import choose_posterior_calibration
+from audioclass.run import Run
+from audioclass.storage import Store
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import TrainedDichotomy, planning_strategy
 from audioclass.training.direct import TrainedDirect, direct_strategy
 from audioclass.training.examples import Examples, spread_rows
-from audioclass.training.folds import calibration_folds
+from audioclass.training.inner_folds import InnerFolds, inner_folds
+from audioclass.training.last_steps import chosen_step
 from audioclass.training.stored_selection import Selected
 
 
@@ -26,7 +29,13 @@ from audioclass.training.stored_selection import Selected
 class Training:
     """A classifier, the held-out posteriors (n, n_labels) of its examples, and what was learnt on the way.
 
-    The last step of the classifier is fitted without the group of an example to give its held-out posteriors.
+    To give the held-out posteriors of an example, calibrations, combination and last step are fitted without its inner
+    fold. Where folds are clean, so are the machines: those posteriors are what new recordings would have, from machines
+    with a fifth fewer examples. Elsewhere the machines that scored the rows of the fit had seen the example, which
+    makes the posteriors of a second stage look a little worse than they are. Kernels, C, the groups of a tree and the
+    kind of the last step are chosen with all examples in view either way. Where nothing can be held out, posteriors are
+    in sample.
+    `last_step` says in plain values what was chosen last, by which folds and log-losses.
 
     `trained` and `selected` go with the dichotomies that the strategy kept; both are empty for a direct strategy, but
     for its one selection. `notes` are for the user: results that stand but may surprise.
@@ -37,6 +46,7 @@ class Training:
     trained: tuple[TrainedDichotomy, ...] = ()
     selected: tuple[Selected, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    last_step: Mapping[str, Any] = field(default_factory=dict)
 
 
 def assemble(
@@ -46,8 +56,14 @@ def assemble(
     plan: Plan,
     trained: Sequence[TrainedDichotomy],
     selected: Sequence[Selected] = (),
+    *,
+    run: Run | None = None,
+    store: Store | None = None,
 ) -> Training:
-    """The classifier of a plan whose dichotomies are trained, every example scored by each."""
+    """The classifier of a plan whose dichotomies are trained, every example scored by each.
+
+    With a `run` machines may be trained again in inner folds, where the configuration has any use for that.
+    """
     strategy = planning_strategy(config)
     counts = np.bincount(examples.y, minlength=len(labels))
     probabilities, scores = held_out_answers(config, trained)
@@ -75,15 +91,17 @@ def assemble(
     if isinstance(classifier.machines, Bank):
         notes += mercer_notes(examples, (result.kernel for result in trained), config.selection_rows)
     notes += selection_notes(selected)
-    P = classifier.combine_calibrated(probabilities, scores)
+    folds = InnerFolds(())
     if not all(result.note for result in trained):
-        classifier, P = with_posterior_calibration(classifier, P, examples, config)
+        folds = inner_folds(scores, trained, examples, config, run, store=store)
+    choice = chosen_step(classifier, scores, folds, examples, config, trained)
     return Training(
-        classifier,
-        P,
+        classifier.with_last_step(choice.step),
+        choice.held_out,
         trained=tuple(trained),
         selected=tuple(selected),
         notes=tuple(notes),
+        last_step=choice.to_plain(folds),
     )
 
 
@@ -98,24 +116,15 @@ def assemble_direct(
     if isinstance(machines, Bank):
         notes += mercer_notes(examples, [selected.kernel], config.selection_rows)
     notes += selection_notes([selected])
-    P = classifier.strategy_posteriors(trained.held_out)
-    if not trained.note:
-        classifier, P = with_posterior_calibration(classifier, P, examples, config)
-    return Training(classifier, P, selected=(selected,), notes=tuple(notes))
-
-
-def with_posterior_calibration(
-    classifier: Classifier, P: np.ndarray, examples: Examples, config: TrainingConfig
-) -> tuple[Classifier, np.ndarray]:
-    """With the last step that held-out posteriors of its strategy ask for, and these after it, cross-fitted by group.
-
-    Both as they are where that is off, or no better.
-    """
-    if not config.calibrate_posteriors:
-        return classifier, P
-    folds = calibration_folds(examples.y, examples.groups)
-    calibration, P = choose_posterior_calibration(P, examples.y, folds, examples.weights)
-    return replace(classifier, posterior_calibration=calibration), P
+    folds = InnerFolds(()) if trained.note else inner_folds(trained.held_out, (), examples, config)
+    choice = chosen_step(classifier, trained.held_out, folds, examples, config)
+    return Training(
+        classifier.with_last_step(choice.step),
+        choice.held_out,
+        selected=(selected,),
+        notes=tuple(notes),
+        last_step=choice.to_plain(folds),
+    )
 
 
 def held_out_answers(config: TrainingConfig, trained: Sequence[TrainedDichotomy]) -> tuple[np.ndarray, np.ndarray]:

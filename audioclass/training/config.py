@@ -16,7 +16,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from audioclass.contracts import Calibrator, Criterion, DirectStrategy, HasTree, Kernel, Search, Strategy, Trainer
+from audioclass.contracts import (
+    Calibrator,
+    Criterion,
+    DirectStrategy,
+    HasTree,
+    Kernel,
+    LabelLink,
+    Search,
+    Strategy,
+    Trainer,
+)
 from audioclass.criteria.judging import check_judges
 from audioclass.errors import UsageError, unknown_name
 from audioclass.parameters import Parameter, component_text, parameter, parameter_of
@@ -35,6 +45,9 @@ ErrorFactorRule = Literal["searched", "joachims", "fixed"]
 SelectionScope = Literal["node", "level", "shared"]
 Balance = Literal["auto", "sides", "none"]
 GroupWeighting = Literal["equal", "greedy"]
+SecondStageChoice = Literal["auto", "clean", "rule", "none"]
+NO_LINK = "none"
+EVERY_LINK = "auto"
 
 
 def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word that typer and argparse use)
@@ -107,6 +120,17 @@ class TrainingConfig:
     calibrate_posteriors: bool = parameter(
         True,
         help="temper the posteriors of the strategy on held-out groups where that lowers their log-loss; on by default",
+    )
+    links: tuple[LabelLink, ...] = _slot(
+        "link",
+        NO_LINK,
+        "scores or posteriors of labels to logits: a link, several that compete as `a+b`, `auto`, `none`",
+    )
+    second_stage: SecondStageChoice = parameter(
+        "none",
+        choices=typing.get_args(SecondStageChoice),
+        help="learn which labels attract others, where that lowers the log-loss of held-out groups: `clean` trains"
+        " again without each of five folds, `rule` takes a penalty of 40/rows, `auto` is the first where it is cheap",
     )
     large_rows: int = parameter(6000, low=2, help="examples of one factorisation beyond which `large` takes over")
     recipe: Recipe | None = _slot("recipe", "environment", "how recordings become features; see `audioclass recipes`")
@@ -254,7 +278,7 @@ class TrainingConfig:
 
 DEFAULT_STRATEGY = "hybrid_dendrogram"
 OF_CORPUS = ("recipe", "window", "hop", "versions", "average_versions", "judge_versions", "taxonomy")
-NAMES = {"kernels": "kernel"}  # a field that holds several of what an option names
+NAMES = {"kernels": "kernel", "links": "link"}  # fields that hold several of what an option names
 FLAGS = {"C": ("--error-factor", "-C")}
 
 
@@ -315,6 +339,8 @@ class Option:
             if not _several(value):
                 raise UsageError("kernel=[] must name at least one kernel")
             return tuple(run.component("kernel", _named(kernel, self.default)) for kernel in _several(value))
+        if self.field == "links":
+            return _links(value, run)
         if value is None or (self.kind == "criterion" and value == FIXED):
             return None
         return run.component(self.kind, _named(value, self.default))
@@ -322,6 +348,8 @@ class Option:
     def text(self, value: Any) -> Any:
         """The value as a text or a number."""
         if self.parameter is None:
+            if self.field == "links" and not value:
+                return NO_LINK
             if value is None:
                 return FIXED if self.kind == "criterion" else ""
             return "+".join(map(component_text, value)) if isinstance(value, tuple) else component_text(value)
@@ -373,6 +401,14 @@ def _named(stated: Any, default: Any) -> Any:
     """A table without a name is of the default's component."""
     is_nameless = isinstance(stated, Mapping) and "name" not in stated
     return {"name": default, **stated} if is_nameless else stated
+
+
+def _links(stated: Any, run: Run) -> tuple[LabelLink, ...]:
+    """No link, all that there are, or those that were stated."""
+    if stated is None or stated == NO_LINK:
+        return ()
+    names = run.registry.names("link") if stated == EVERY_LINK else _several(stated)
+    return tuple(run.component("link", name) for name in names)
 
 
 def _recipe(stated: Any, run: Run) -> Recipe | None:

@@ -8,11 +8,13 @@ import numpy as np
 
 from audioclass.run import Run
 from audioclass.storage import Store
-from audioclass.training.assemble import Training, assemble, assemble_direct
+from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.dichotomies import train_dichotomies
 from audioclass.training.direct import train_direct
 from audioclass.training.examples import Examples
+from audioclass.training.inner_folds import InnerFolds, cross_folds, inner_folds
+from audioclass.training.last_steps import can_refit, same_kind_again
 
 
 def random_split_posteriors(
@@ -24,7 +26,7 @@ def random_split_posteriors(
     if plan is None:
         [choice] = training.selected
         direct = train_direct(apart, len(labels), choice.kernel, choice.C, config, run, store=store)
-        return assemble_direct(apart, labels, config, direct, choice).held_out
+        return _held_out(training, direct.held_out, InnerFolds(cross_folds(direct.held_out, apart)), apart)
     again = train_dichotomies(
         plan.dichotomies,
         apart,
@@ -36,4 +38,12 @@ def random_split_posteriors(
         everywhere=True,
         store=store,
     )
-    return assemble(apart, labels, config, plan, again).held_out
+    scores = np.stack([result.held_out for result in again], axis=1)
+    return _held_out(training, scores, inner_folds(scores, again, apart, config, run, store=store), apart)
+
+
+def _held_out(training: Training, scores: np.ndarray, folds: InnerFolds, apart: Examples) -> np.ndarray:
+    """By a last step of the kind that the training has, as honest as its own but for the groups."""
+    if not folds.folds:
+        return training.classifier.combine(scores)
+    return same_kind_again(training.classifier, folds.folds, apart, refits=can_refit(training.trained))

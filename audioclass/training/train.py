@@ -134,7 +134,7 @@ def _train_planned(choose: _Choice, labels: tuple[str, ...], taxonomy: Taxonomy 
     else:
         raise ValueError(f"strategy {config.strategy.name!r} still plans more after {MOST_ROUNDS} rounds")
     run.progress("calibration", 0, 1)
-    training = assemble(examples, labels, config, plan, trained, chosen)
+    training = assemble(examples, labels, config, plan, trained, chosen, run=run, store=choose.store)
     run.progress("calibration", 1, 1)
     return training
 

@@ -10,6 +10,7 @@ from trained import RATE, sound, train_small, write_corpus, write_recipe
 
 from audioclass.classifier.model import Model
 from audioclass.classifier.saving import save_model
+from audioclass.classifier.step_contest import recombined
 from audioclass.engine.models import load_model
 from audioclass.engine.training import train
 from audioclass.engine.tree_editing import compare_trees, fitting_machines, tree_of_model
@@ -18,11 +19,11 @@ from audioclass.errors import UsageError
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.strategies.posterior_calibration import (
     PosteriorCalibration,
-    cross_fitted,
     fit_posterior_calibration,
     fit_temperature_alone,
 )
-from audioclass.training.folds import calibration_folds
+from audioclass.training.examples import Examples
+from audioclass.training.inner_folds import cross_folds
 from audioclass.trees.editing import add, make_group, merge_group, move, rename_group, set_machines
 from audioclass.trees.reading import read_toml
 
@@ -101,10 +102,14 @@ def test_figures_of_an_untouched_model_are_of_its_own_kind_of_last_step(place, m
     other = Model.of("other", model.recipe, model.preprocessing, classifier, *parts)
     save_model(other, tmp_path / "m.audioclass")
     updated = update(tmp_path / "m.audioclass", tree=tree_of_model(model), run=run(place / "cache"))
-    P, y = classifier.strategy_posteriors(model.memory.held_out), model.memory.y
-    folds = calibration_folds(y, model.memory.groups)
-    expected = cross_fitted(P, y, folds, model.memory.weights, fit)
-    np.testing.assert_allclose(updated.training.held_out, expected, rtol=1e-9)
+    memory, scores = model.memory, model.memory.held_out.astype(np.float64)
+    examples = Examples.of(scores, memory.y, memory.weights, memory.groups)
+    for fold in cross_folds(scores, examples):
+        inside = fold.inside
+        without = recombined(classifier, scores[inside], memory.y[inside], memory.weights[inside])
+        step = fit(without.strategy_posteriors(scores[inside]), memory.y[inside], memory.weights[inside])
+        expected = step.apply(without.strategy_posteriors(scores[~inside]))
+        np.testing.assert_allclose(updated.training.held_out[~inside], expected, rtol=1e-6)
 
 
 def test_a_new_group_is_trained_and_nothing_else(model, retrain, X):

@@ -5,6 +5,7 @@ import pytest
 from trainings import make_config, make_run
 
 from audioclass.classifier.recalibration import recalibrated
+from audioclass.classifier.step_contest import recombined
 from audioclass.criteria.held_out import LeaveGroupOutLogLoss
 from audioclass.evaluation.calibration import Binning
 from audioclass.numerics import log_loss
@@ -12,10 +13,11 @@ from audioclass.parameters import make, parse_assignments
 from audioclass.plugins.manager import plugin_manager
 from audioclass.searches.grid import Grid
 from audioclass.storage import Store
-from audioclass.strategies.posterior_calibration import cross_fitted
+from audioclass.strategies.posterior_calibration import fit_posterior_calibration
 from audioclass.testing.blobs import blobs
 from audioclass.training.examples import Examples
 from audioclass.training.folds import calibration_folds
+from audioclass.training.inner_folds import CROSS_FOLDS, cross_folds
 from audioclass.training.random_split import random_split_posteriors
 from audioclass.training.train import geometry_of, plan_of, train_classifier
 
@@ -139,7 +141,7 @@ def test_groups_of_one_leak_nothing():
 def test_the_same_scores_give_the_same_calibration(strategy):
     _, training = trained(strategy, trainer="least_squares")
     scores = np.stack([result.held_out for result in training.trained], axis=1)
-    again = recalibrated(training.classifier, scores, Y, folds=calibration_folds(Y, EXAMPLES.groups))
+    again = recalibrated(training.classifier, scores, Y, folds=calibration_folds(Y, EXAMPLES.groups, CROSS_FOLDS))
     np.testing.assert_allclose(again.combine(scores), training.classifier.combine(scores), atol=1e-6)
     assert again.machines is training.classifier.machines
 
@@ -176,8 +178,12 @@ def test_held_out_posteriors_follow_the_decision_of_the_strategy(strategy):
     )
     decided = classifier.strategy.decide(classifier.plan, P, scores)
     assert (decided != P.argmax(axis=1)).any()
-    np.testing.assert_array_equal(training.held_out.argmax(axis=1), decided)
     np.testing.assert_array_equal(classifier.combine(scores).argmax(axis=1), decided)
+    for fold in cross_folds(scores, vague):  # each combined without its own rows
+        inside = fold.inside
+        without = recombined(classifier, scores[inside], vague.y[inside], vague.weights[inside])
+        expected = without.strategy_posteriors(scores[~inside]).argmax(axis=1)
+        np.testing.assert_array_equal(training.held_out[~inside].argmax(axis=1), expected)
 
 
 # --- the last step ----------------------------------------------------------------------------------------------------
@@ -216,11 +222,16 @@ def test_posteriors_of_every_strategy_are_calibrated(strategy):
 def test_held_out_posteriors_are_cross_fitted():
     training = blurred("one_vs_one")
     scores = np.stack([result.held_out for result in training.trained], axis=1)
-    P = training.classifier.strategy_posteriors(scores)
-    folds = calibration_folds(BLURRED.y, BLURRED.groups)
-    np.testing.assert_array_equal(training.held_out, cross_fitted(P, BLURRED.y, folds, BLURRED.weights))
+    folds = cross_folds(scores, BLURRED)
+    assert len(folds) == 10
+    for fold in folds:  # calibrations, combination and last step never saw the rows that they are judged on
+        inside, y = fold.inside, BLURRED.y
+        without = recombined(training.classifier, scores[inside], y[inside], BLURRED.weights[inside])
+        step = fit_posterior_calibration(without.strategy_posteriors(scores[inside]), y[inside])
+        expected = step.apply(without.strategy_posteriors(scores[~inside]))
+        np.testing.assert_allclose(training.held_out[~inside], expected, atol=1e-12)
+        assert set(BLURRED.groups[inside]).isdisjoint(BLURRED.groups[~inside])
     assert not np.array_equal(training.held_out, training.classifier.combine(scores))
-    assert all(len(np.unique(folds[BLURRED.groups == group])) == 1 for group in BLURRED.groups)
 
 
 def test_what_is_no_better_is_left_out_to_the_bit():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audioclass.classifier.about import splits_of
+from audioclass.classifier.about import last_step_line, splits_of
 from audioclass.classifier.card import card_of
 from audioclass.classifier.golden import FEATURE_TOLERANCE, TOLERANCE
 from audioclass.classifier.summary import Summary
@@ -76,6 +76,8 @@ def _summary(model: Summary) -> list[str]:
         figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
         lines.append(f"{splits_of(about).held_out}, per {next(iter(report))}: {figures}")
     lines += _group_weights(about.get("group_weights", {}))
+    if last_step_line(about):
+        lines.append(last_step_line(about))
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")

@@ -1,0 +1,148 @@
+"""Choose the last steps of a classifier in inner folds; what is chosen is then fitted on all held-out scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.classifier import Classifier
+from audioclass.classifier.step_contest import InnerFold, StepContest
+from audioclass.numerics import log_losses
+from audioclass.strategies.last_step import TEMPERINGS_IN_ORDER, LastStep, StepKind
+from audioclass.strategies.second_stage import penalty_by_rule
+from audioclass.training.config import TrainingConfig
+from audioclass.training.dichotomies import TrainedDichotomy
+from audioclass.training.examples import Examples
+from audioclass.training.inner_folds import InnerFolds
+
+LEAST_WRONG = 40  # rows outside their fold, for a second stage: fewer tell too little of what is taken for what
+PENALTIES = (3.0, 1.0, 0.3, 0.1, 0.05, 0.025, 0.01, 0.005)
+
+
+@dataclass(frozen=True, eq=False)
+class StepChoice:
+    """A last step, and the posteriors (n, n_labels) of all examples outside their inner fold, by a step of its kind.
+
+    `losses` are the log-losses of the kinds that competed, by name; empty where there were no folds to judge by.
+    """
+
+    step: LastStep
+    held_out: np.ndarray
+    losses: Mapping[str, float] = field(default_factory=dict)
+
+    def to_plain(self, folds: InnerFolds) -> dict[str, Any]:
+        """What a model says of it, beside the folds that decided; nothing where there were none."""
+        if not folds.folds:
+            return {}
+        stated = {"chosen": str(self.step.kind), "folds": len(folds.folds), "clean": folds.are_clean}
+        return {**stated, "log_loss": dict(self.losses)}
+
+
+def chosen_step(
+    classifier: Classifier,
+    scores: np.ndarray,
+    folds: InnerFolds,
+    examples: Examples,
+    config: TrainingConfig,
+    trained: Sequence[TrainedDichotomy] = (),
+) -> StepChoice:
+    """The last step that a configuration asks for: clean folds choose among many penalties, others take the rule's."""
+    penalties: Sequence[float] = ()
+    if config.second_stage != "none":
+        penalties = PENALTIES if folds.are_clean else (penalty_by_rule(len(examples.y)),)
+    return choose_last_step(
+        classifier, scores, folds.folds, examples, config, penalties=penalties, refits=can_refit(trained)
+    )
+
+
+def can_refit(trained: Sequence[TrainedDichotomy]) -> bool:
+    """Whether calibrations can be fitted anew from scores alone: not where rounds said who counts in a dichotomy."""
+    return all(result.importance is None for result in trained)
+
+
+def choose_last_step(
+    classifier: Classifier,
+    scores: np.ndarray,
+    folds: Sequence[InnerFold],
+    examples: Examples,
+    config: TrainingConfig,
+    *,
+    penalties: Sequence[float] = (),
+    refits: bool = True,
+) -> StepChoice:
+    """The last step of the lowest log-loss over the inner folds; `penalties` are those that a second stage may have.
+
+    `scores` are the held-out ones of all examples. Without folds there is no last step: what cannot be held out says
+    nothing of what is new. Without `refits` calibrations and combination stay as they are in every fold.
+    """
+    bare = classifier.with_last_step(LastStep())
+    if not folds:
+        return StepChoice(LastStep(), bare.strategy_posteriors(scores))
+    contest = StepContest(bare, folds, examples.y, examples.weights, refits=refits)
+    kind = _best_kind(contest, config, penalties, examples.groups)
+    step = kind.fit(bare.evidence(scores), examples.y, examples.weights)
+    return StepChoice(step, contest.posteriors[kind], {str(each): loss for each, loss in contest.losses.items()})
+
+
+def same_kind_again(
+    classifier: Classifier, folds: Sequence[InnerFold], examples: Examples, *, refits: bool = True
+) -> np.ndarray:
+    """Posteriors of all examples outside their inner fold, by a last step of the kind that the classifier has."""
+    contest, kind = (
+        StepContest(classifier, folds, examples.y, examples.weights, refits=refits),
+        classifier.last_step.kind,
+    )
+    contest.loss(kind)
+    return contest.posteriors[kind]
+
+
+def _best_kind(
+    contest: StepContest, config: TrainingConfig, penalties: Sequence[float], groups: np.ndarray
+) -> StepKind:
+    """The first steps compete, then each followed by a second stage, then the best of these with scores of groups.
+
+    A second stage learns from confusions, and must prove its worth on enough of them and beyond its standard error.
+    """
+    kinds = _first_steps(contest, config)
+    first = contest.best(kinds)
+    n_wrong = int((contest.posteriors[first].argmax(axis=1) != contest.y).sum())
+    if not penalties or n_wrong < LEAST_WRONG:
+        return first
+    stage = contest.best(_best_stage(contest, kind, penalties) for kind in kinds)
+    if contest.views[0].fitted_on.columns is not None:
+        stage = contest.best([stage, replace(stage, reads_columns=True)])
+    gain, error = _gain(contest, first, stage, groups)
+    return stage if gain > error else first
+
+
+def _gain(contest: StepContest, one: StepKind, other: StepKind, groups: np.ndarray) -> tuple[float, float]:
+    """How much lower the log-loss of the other kind is, and the standard error of that over groups."""
+    losses = [log_losses(contest.posteriors[kind], contest.y) * contest.weights for kind in (one, other)]
+    sums = np.bincount(groups, weights=losses[0] - losses[1]) / contest.weights.sum()
+    sums = sums[np.bincount(groups) > 0]
+    return float(sums.sum()), float(sums.std() * np.sqrt(len(sums)))
+
+
+def _first_steps(contest: StepContest, config: TrainingConfig) -> list[StepKind]:
+    """One link by itself; or the strategy's own posteriors, these tempered if that helps, and links that compete."""
+    links = [StepKind(link=link) for link in config.links or ()]
+    if len(links) == 1:
+        return links
+    plain = StepKind()
+    temperings = TEMPERINGS_IN_ORDER if config.calibrate_posteriors else ()
+    better = [kind for kind in temperings if contest.loss(kind) < contest.loss(plain)]
+    return [plain, *better[:1], *links]
+
+
+def _best_stage(contest: StepContest, kind: StepKind, penalties: Sequence[float]) -> StepKind:
+    """The penalty of the lowest log-loss, from the one nearest to the rule on while it falls to either side."""
+    stages = [replace(kind, penalty=penalty) for penalty in sorted(penalties)]
+    rule = penalty_by_rule(len(contest.y))
+    at = int(np.argmin([abs(np.log(penalty / rule)) for penalty in sorted(penalties)]))
+    for step in (1, -1):
+        while 0 <= at + step < len(stages) and contest.loss(stages[at + step]) < contest.loss(stages[at]):
+            at += step
+    return stages[at]
