@@ -56,6 +56,14 @@ def test_the_parts_are_parted_and_joined_in_their_order():
     assert [together.columns[i] for i in np.flatnonzero(FITTED.is_learnt)] == list(learnt.columns)
 
 
+def test_parts_of_versions_are_joined_in_their_order():
+    versions = FITTED.with_versions((1.0, 1.25))
+    together, fixed, learnt = (features(each) for each in (versions, versions.fixed, versions.learnt))
+    assert np.array_equal(versions.join(fixed.X, learnt.X), together.X)
+    assert np.array_equal(together.X[:, : versions.n_features], features(FITTED).X)
+    assert [together.columns[i] for i in np.flatnonzero(versions.is_learnt)] == list(learnt.columns)
+
+
 def test_the_fixed_parts_are_known_as_if_nothing_learnt_beside_them():
     alone = recipe(parts=[FLUX, MEL])
     assert alone.fingerprint == alone.fixed.fingerprint == UNFITTED.fixed.fingerprint == FITTED.fixed.fingerprint
