@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audioclass.classifier.about import Splits, last_step_line, splits_of
+from audioclass.classifier.about import Splits, last_step_line, near_duplicate_sentence, splits_of
 from audioclass.classifier.summary import Summary
 
 
@@ -26,7 +26,10 @@ def _figures(model: Summary) -> str:
     if not rows:
         return ""
     head = "| split | accuracy | log-loss | expected calibration error |\n| --- | --- | --- | --- |"
-    return "\n".join(["## How well", "", splits.meaning, "", head, *rows])
+    optimistic = near_duplicate_sentence(model.about)
+    return "\n".join(
+        ["## How well", "", splits.meaning, "", head, *rows, *(["", f"{optimistic}."] if optimistic else [])]
+    )
 
 
 def _report_rows(report: Mapping[str, Any], splits: Splits) -> Iterator[str]:

@@ -14,10 +14,12 @@ import numpy as np
 
 from audioclass.classifier.clips import combine_windows
 from audioclass.classifier.model import Model
+from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.classifier.tree import learnt_tree
 from audioclass.data import Corpus
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.fitting import fit_recipe
+from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicate_warning, near_duplicates_among
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
@@ -33,6 +35,7 @@ from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
 from audioclass.training.folds import fold_count, grouped_folds
+from audioclass.training.near_duplicates import NearDuplicates
 
 N_FOLDS = 5
 AUTO, GROUPS = "auto", "groups"
@@ -45,7 +48,8 @@ class Evaluated:
 
     Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
     `inverse_temperature` combines the windows of a clip, the mean over the folds. `tree` is the text of the model's
-    tree, or of one trained without the first fold; empty where there is none.
+    tree, or of one trained without the first fold; empty where there is none. `near_duplicates` are recordings in
+    different folds that are too much alike for that, None where they are not many.
     """
 
     dataset: Dataset
@@ -59,6 +63,7 @@ class Evaluated:
     support_rows: float = 0.0
     inverse_temperature: float = 1.0
     tree: str = ""
+    near_duplicates: NearDuplicates | None = None
 
     @one_thread()
     def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
@@ -74,6 +79,16 @@ class Evaluated:
             pool=self.pool,
             resampling=Resampling(n_resamples=n_resamples),
         )
+
+    def warnings(self, evaluation: Evaluation) -> list[str]:
+        """What a user should know before trusting its evaluation."""
+        if self.near_duplicates is None:
+            return []
+        return [near_duplicate_warning(self.near_duplicates, self.dataset, evaluation)]
+
+    def facts(self, evaluation: Evaluation) -> dict[str, Any]:
+        """The same as plain values, beside those of the evaluation."""
+        return near_duplicate_facts(self.near_duplicates, evaluation)
 
     def pool(self, P: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The posterior of a clip from those of its windows."""
@@ -155,7 +170,7 @@ def cross_validate(
     config = config_from(config, options, run)
     prepared = prepare_folds(corpus, config, run, folds=folds, reader=reader)
     with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
-        return prepared.evaluate(config, run, store)
+        return replace(prepared.evaluate(config, run, store), near_duplicates=prepared.near_duplicates(config))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +219,16 @@ class FoldedCorpus:
             inverse_temperature=float(np.mean([result.inverse_temperature for result in results])),
             tree=results[0].tree,
         )
+
+    @one_thread()
+    def near_duplicates(self, config: TrainingConfig) -> NearDuplicates | None:
+        """Recordings in different folds that seem to be of one source, by features that nothing was learnt for."""
+        recipe = (self.recipe or recipe_of(config)).fixed.at_one_speed
+        if not recipe.parts:
+            return None
+        X, groups = self.dataset.X[:, : recipe.n_features], recipe.groups
+        preprocessing = Preprocessing.fit(X, groups, config.normalisation, group_weights=recipe.group_weights)
+        return near_duplicates_among(self.dataset, preprocessing.apply(X), groups, apart=self.folds)
 
     def _fold_arrays(self, held: np.ndarray, config: TrainingConfig, run: Run) -> Mapping[str, np.ndarray]:
         return self._evaluate_fold(held, config, run).to_arrays()

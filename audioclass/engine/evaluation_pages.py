@@ -25,6 +25,8 @@ def write_evaluation_page(
         notes["model"] = str(model)
     elif evaluated.tree:
         notes["tree"] = "as it was learnt without the first fold"
+    if warnings := evaluated.warnings(evaluation):
+        notes["mind"] = "; ".join(warnings)
     drawing = draw_svg(read_toml(evaluated.tree)) if evaluated.tree else ""
     title = f"Evaluation on {corpus.resolve().name}"
     write_evaluation(page, evaluation, title=title, notes=notes, drawing=drawing, audio=link)

@@ -17,6 +17,7 @@ from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.knowing import KnownGroups
+from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicate_warning, near_duplicates_among
 from audioclass.engine.provenance import describe
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.remembering import remember
@@ -36,6 +37,7 @@ from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
 from audioclass.training.group_weights import fit_preprocessing
 from audioclass.training.memory import memory_of, support_rows
+from audioclass.training.near_duplicates import NearDuplicates
 from audioclass.training.random_split import random_split_posteriors
 from audioclass.training.train import train_classifier
 from audioclass.trees.text import WrittenTree
@@ -49,7 +51,8 @@ class Trained:
     """A model with what was measured while training it.
 
     `grouped` evaluates posteriors of groups that were held out; `random_split` those of single windows, with others of
-    the same group in training: it is None where every window is a group by itself.
+    the same group in training: it is None where every window is a group by itself. `near_duplicates` are recordings in
+    different groups that are too much alike for that, None where they are not many.
     """
 
     model: Model
@@ -57,6 +60,7 @@ class Trained:
     dataset: Dataset
     grouped: Evaluation
     random_split: Evaluation | None
+    near_duplicates: NearDuplicates | None = None
 
     @property
     def warnings(self) -> list[str]:
@@ -67,6 +71,8 @@ class Trained:
                 "all recordings are one group, so that nothing could be held out: the figures are of the recordings"
                 " that were trained on, and so is the calibration"
             )
+        if self.near_duplicates is not None:
+            warnings.append(near_duplicate_warning(self.near_duplicates, self.dataset, self.grouped))
         if self.random_split is not None:
             grouped, leaking = (one.main.measures["accuracy"].value for one in (self.grouped, self.random_split))
             if leaking - grouped > LEAK:
@@ -143,8 +149,9 @@ def train_on(
     compares_splits: bool = True,
     learns_novelty: bool = True,
 ) -> Trained:
-    """Train on windows that are at hand; without `compares_splits` no random split is evaluated for comparison.
+    """Train on windows that are at hand.
 
+    Without `compares_splits` no random split is evaluated for comparison, and no near-duplicates are looked for.
     Without `learns_novelty` the model does not know what is strange to it.
     """
     check_read(dataset)
@@ -173,13 +180,18 @@ def train_on(
         if compares_splits and len(np.unique(examples.groups)) < len(examples.groups):
             P = random_split_posteriors(examples, config, training, run.telling("random split"), store=store)
             random_split = evaluate_posteriors(dataset, P, taxonomy, inverse_temperature)
+        near_duplicates = None
+        if compares_splits:
+            prepared = examples.first_versions.statistics.X
+            near_duplicates = near_duplicates_among(dataset, prepared, recipe.at_one_speed.groups)
+        about = describe(dataset, config, run, training, grouped, random_split, examples.y, group_weights)
         model = Model.of(
             name,
             recipe_of(config) if config.average_versions else recipe.at_one_speed,
             preprocessing,
             training.classifier,
             taxonomy,
-            describe(dataset, config, run, training, grouped, random_split, examples.y, group_weights),
+            about | near_duplicate_facts(near_duplicates, grouped),
             memory_of(training, examples),
             inverse_temperature,
             transitions_of(dataset, recipe),
@@ -187,7 +199,7 @@ def train_on(
         )
         known = KnownGroups.of(examples, training, dataset.clip_names)
         model = known.taught(model, run, learns_novelty=learns_novelty)
-    return Trained(model, training, dataset, grouped, random_split)
+    return Trained(model, training, dataset, grouped, random_split, near_duplicates)
 
 
 def recordings_of(dataset: Dataset, training: Training, examples: Examples) -> TrainedRecordings:

@@ -114,6 +114,7 @@ HOSTILE = {
     "about-a-list": with_manifest(about=[]),
     "report-of-texts": changed(lambda m: m["about"]["report"].update(grouped={"window": {"accuracy": "good"}})),
     "group-weights-of-texts": changed(lambda m: m["about"].update(group_weights={"weights": {"mel": "much"}})),
+    "near-duplicates-of-texts": changed(lambda m: m["about"].update(near_duplicates={"share": "many"})),
     "machines-of-others": changed(lambda m: m["about"]["machines"].pop()),
     "machine-without-kernel": changed(lambda m: m["about"]["machines"][0].pop("kernel")),
     "corpus-without-counts": changed(lambda m: m["about"]["corpus"].pop("recordings")),

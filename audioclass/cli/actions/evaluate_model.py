@@ -43,12 +43,14 @@ def evaluate(
         evaluated = _evaluate(paths, training, folds, gathering, progress, report)
     evaluation = evaluated.evaluation()
     if json:
-        screen.out_json(evaluation.to_plain() | _costs(evaluated))
+        screen.out_json(evaluation.to_plain() | _costs(evaluated) | evaluated.facts(evaluation))
     else:
         show_evaluation(evaluation)
     if report is not None:
         write_evaluation_page(report, evaluated, evaluation, paths[-1], paths[0] if len(paths) == 2 else None)
         screen.note(f"{report}: written")
+    for warning in evaluated.warnings(evaluation):
+        screen.warn(warning)
     for _, reason in evaluated.dataset.failures:
         screen.note(reason)
     _gate(evaluation, min_accuracy, max_ece)

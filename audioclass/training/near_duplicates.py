@@ -1,0 +1,167 @@
+"""Recordings of one session that stand in different groups: found by how alike they are, and what they are worth.
+
+Two recordings of a label agree where each is among the nearest of the other in most groups of features. How much
+recordings agree that have nothing in common is seen between labels: of a label's own pairs, those that agree more than
+all but the rarest of these are near-duplicates. Where they are many, groups that should have been named are missing;
+clusters of them, held out whole, tell how much of a held-out figure is owed to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from audioclass.kernels.statistics import pairwise, squared_distance
+from audioclass.numerics import log_loss, softmax
+from audioclass.training.examples import spread_rows
+from audioclass.training.label_machines import LabelMachines
+
+ROWS = 1500  # most recordings that are looked at
+CHANCE = 0.02  # of a recording to have a neighbour that agrees so much with it by chance
+MANY = 0.25  # of the recordings with a near-duplicate: single ones are in every corpus
+FEWEST = 8  # recordings of each label that ranks need
+SHOWN = 3
+GAMMA, RIDGE = 0.7, 0.02  # of machines on distances whose mean is 1
+
+
+@dataclass(frozen=True, eq=False)
+class NearDuplicates:
+    """How many recordings have a near-duplicate in another group, and what held-out figures owe to them.
+
+    `share` is of all recordings and `n_clusters` of what is left of `n_groups` when near-duplicates are joined.
+    `accuracy` and `log_loss` are the differences that holding out whole clusters makes; `pairs` are rows of the
+    recordings that agree most.
+    """
+
+    share: float
+    n_groups: int
+    n_clusters: int
+    accuracy: float
+    log_loss: float
+    pairs: tuple[tuple[int, int], ...]
+
+    def of_rows(self, rows: np.ndarray) -> NearDuplicates:
+        """The same with pairs of `rows`, the place of each recording in something larger."""
+        return replace(self, pairs=tuple((int(rows[i]), int(rows[j])) for i, j in self.pairs))
+
+
+def find_near_duplicates(
+    X: np.ndarray,
+    feature_groups: Sequence[str],
+    y: np.ndarray,
+    groups: np.ndarray,
+    apart: np.ndarray | None = None,
+) -> NearDuplicates | None:
+    """Those among recordings of prepared features `X` and labels `y`; None where they are not many, or cannot be told.
+
+    `groups` are held out together; near-duplicates of different groups count, or of different values of `apart` where
+    that is given, such as the folds of an evaluation.
+    """
+    rows = spread_rows(y, ROWS)
+    labels, y = np.unique(y[rows], return_inverse=True)
+    groups = np.unique(groups[rows], return_inverse=True)[1]
+    if len(labels) < 2 or np.bincount(y).min() < FEWEST or not groups.any():
+        return None
+    apart = groups if apart is None else np.unique(apart[rows], return_inverse=True)[1]
+    agreement, distances = _Agreement(y, groups, apart), np.zeros((len(rows), len(rows)))
+    names = np.asarray(feature_groups)
+    for name in dict.fromkeys(feature_groups):
+        D = pairwise(squared_distance, X[rows][:, names == name])
+        if D.any():  # a group of weight 0 has no neighbours to tell of
+            agreement.add(D)
+            distances += D
+    if not distances.any():
+        return None
+    links, agreed = agreement.links()
+    share = len(np.unique(links)) / len(rows)
+    if share < MANY:
+        return None
+    pairs = [(int(i), int(j)) for i, j in rows[links[np.argsort(-agreed, kind="stable")[:SHOWN]]]]
+    return _worth(distances, y, groups, share, links, tuple(pairs))
+
+
+class _Agreement:
+    """Mean of −log(rank / number of candidates) over groups of features and both ways, for pairs of labels.
+
+    Pairs of a label are told from those of it and the next label, which have nothing in common but chance.
+    """
+
+    def __init__(self, y: np.ndarray, groups: np.ndarray, apart: np.ndarray) -> None:
+        self._members = [np.flatnonzero(y == label) for label in range(y.max() + 1)]
+        self._groups, self._apart = groups, apart
+        self._within = [np.zeros((len(rows), len(rows))) for rows in self._members]
+        self._between = [np.zeros((len(rows), len(other))) for rows, other in self._neighbours()]
+        self._count = 0
+
+    def _neighbours(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Each label with the next; of two labels the first alone."""
+        members = self._members
+        pairs = list(zip(members, members[1:] + members[:1], strict=True))
+        return pairs[:1] if len(members) == 2 else pairs
+
+    def add(self, D: np.ndarray) -> None:
+        """What a group of features says, by its distances (n, n)."""
+        self._count += 1
+        D = D.copy()
+        np.fill_diagonal(D, np.inf)
+        for rows, total in zip(self._members, self._within, strict=True):
+            part = _surprise(D[np.ix_(rows, rows)])
+            total += (part + part.T) / 2
+        for (rows, other), total in zip(self._neighbours(), self._between, strict=True):
+            total += (_surprise(D[np.ix_(rows, other)]) + _surprise(D[np.ix_(other, rows)]).T) / 2
+
+    def links(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n_links, 2) rows of near-duplicates, and how much each pair agrees."""
+        chance = np.concatenate([total.ravel() for total in self._between]) / self._count
+        links, agreed = [], []
+        for rows, total in zip(self._members, self._within, strict=True):
+            mean = np.triu(total / self._count, 1)
+            lowest = np.quantile(chance, 1 - CHANCE / len(rows))
+            i, j = np.nonzero(mean > lowest)
+            is_apart = (self._groups[rows[i]] != self._groups[rows[j]]) & (self._apart[rows[i]] != self._apart[rows[j]])
+            links.append(np.stack([rows[i], rows[j]], axis=1)[is_apart])
+            agreed.append(mean[i, j][is_apart])
+        return np.concatenate(links), np.concatenate(agreed)
+
+
+def _surprise(D: np.ndarray) -> np.ndarray:
+    """−log of the rank of each column among those of its row, over their number."""
+    ranks = np.empty(D.shape)
+    np.put_along_axis(ranks, np.argsort(D, axis=1, kind="stable"), np.arange(D.shape[1]) + 0.5, axis=1)
+    return np.asarray(-np.log(ranks / D.shape[1]))
+
+
+def _worth(
+    distances: np.ndarray,
+    y: np.ndarray,
+    groups: np.ndarray,
+    share: float,
+    links: np.ndarray,
+    pairs: tuple[tuple[int, int], ...],
+) -> NearDuplicates | None:
+    """What whole clusters held out change, from one factorisation; None where all is one cluster."""
+    clusters = _clusters(groups, links)
+    if clusters.max() < 1:
+        return None
+    machines = LabelMachines(np.exp(-GAMMA * distances / distances.mean()), y, int(y.max()) + 1, RIDGE, np.ones(len(y)))
+    figures = []
+    for held in (groups, clusters):
+        scores = machines.held_out(held)
+        P = softmax(scores, machines.temperature(scores))
+        figures.append((float((P.argmax(axis=1) == y).mean()), log_loss(P, y)))
+    (accuracy, loss), (new_accuracy, new_loss) = figures
+    n_groups, n_clusters = int(groups.max()) + 1, int(clusters.max()) + 1
+    return NearDuplicates(share, n_groups, n_clusters, new_accuracy - accuracy, new_loss - loss, pairs)
+
+
+def _clusters(groups: np.ndarray, links: np.ndarray) -> np.ndarray:
+    """The cluster of each row: groups joined by the links between their members."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n_groups = int(groups.max()) + 1
+    i, j = groups[links[:, 0]], groups[links[:, 1]]
+    joined = coo_array((np.ones(len(links)), (i, j)), shape=(n_groups, n_groups))
+    return np.asarray(connected_components(joined, directed=False)[1][groups])
