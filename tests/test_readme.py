@@ -3,6 +3,7 @@
 import csv
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from environments import OFFLINE, REPOSITORY
 import audioclass
 from audioclass.cli import run
 from audioclass.extraction.recipes import load_recipe
+from audioclass.testing import check_fitted_pooling
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PAGE = (REPOSITORY / "plugins" / "README.md").read_text(encoding="utf-8")
@@ -55,6 +57,13 @@ def test_the_page_on_plugins_works_as_printed(environment, tmp_path):
     run_all(environment, manifest + publish, folder)
     assert (folder / "audioclass-plugin.toml").is_file()
     assert [path.name for path in (folder / "dist").iterdir()] == ["audioclass_cauchy-0.1.0-py2.py3-none-any.whl"]
+
+
+def test_the_pooling_of_the_page_keeps_its_contract(tmp_path, monkeypatch):
+    [code] = [block for block in blocks(PAGE, "python") if "class Centred" in block]
+    (tmp_path / "audioclass_centred.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    check_fitted_pooling(import_module("audioclass_centred").Centred())
 
 
 def test_a_kernel_needs_no_more_than_25_lines():

@@ -173,6 +173,22 @@ def test_a_recipe_of_learning_parts_alone_can_be_evaluated(folder):
     assert (evaluated.P.argmax(axis=1) == evaluated.dataset.y).mean() > 0.8
 
 
+def test_versions_are_described_by_what_was_learnt_at_their_own_speed(folder):
+    several = config(recipe=UNFITTED, criterion="fixed", strategy="one_vs_rest", versions=[1.0, 1.0625])
+    prepared = prepare_folds(folder / "corpus", several, run(folder / "cache"), folds="2")
+    fitted, dataset = prepared.fitted(several.recipe, prepared.folds == 0, run(folder / "cache"))
+    alone, first = prepare_folds(folder / "corpus", CONFIG, run(folder / "cache"), folds="2").fitted(
+        UNFITTED, prepared.folds == 0, run(folder / "cache")
+    )
+    assert learnt_of(fitted) == learnt_of(alone)
+    assert np.array_equal(dataset.X[:, : fitted.n_features], first.X)
+    assert dataset.X.shape[1] == len(fitted.columns) == 2 * first.X.shape[1]
+    learnt = fitted.is_learnt.reshape(2, -1)[1]
+    assert not np.array_equal(dataset.X[:, fitted.n_features :][:, learnt], first.X[:, learnt])
+    evaluated = prepared.evaluate(several, run(folder / "cache"), None)
+    assert (evaluated.P.argmax(axis=1) == evaluated.dataset.y).mean() > 0.8
+
+
 def test_what_is_added_to_a_model_changes_nothing_that_it_learnt(model_file, folder, tmp_path):
     write_corpus(tmp_path / "more", n_each=2, first=7)
     updated = update(model_file, tmp_path / "more", run=run(folder / "cache"))
