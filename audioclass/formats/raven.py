@@ -8,7 +8,7 @@ from typing import IO, ClassVar
 from audioclass.contracts import LabelFormat
 from audioclass.data import Annotations, Result, Segment
 from audioclass.errors import CorpusError
-from audioclass.formats.rows import ResultRow, rows_of
+from audioclass.formats.rows import ResultRow, known_columns, rows_of, set_text
 from audioclass.formats.texts import one_line, restored
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
@@ -44,13 +44,16 @@ class Raven:
     )
 
     def write(self, result: Result, stream: IO[str]) -> None:
-        """One line a segment under Raven's own header."""
+        """One line a segment under Raven's own header; `Novelty` and `Set` at the end where they are known."""
         lines = csv.writer(stream, delimiter="\t", lineterminator="\n")
         column = self.column or LABELS[0]
-        lines.writerow(["Selection", "View", "Channel", BEGIN, END, LOW, HIGH, FILE, OFFSET, column, "Probability"])
+        known = known_columns(result)
+        heads = ["Selection", "View", "Channel", BEGIN, END, LOW, HIGH, FILE, OFFSET, column, "Probability"]
+        lines.writerow([*heads, *(name.capitalize() for name in known)])
         for number, (file, row) in enumerate(zip(result.files, rows_of(result), strict=True), start=1):
             high = self.high or result.sample_rates.get(file, 2 * UNKNOWN_HIGH) / 2
-            lines.writerow([number, "Spectrogram 1", 1, *_fields(row, high)])
+            further = {"novelty": "" if row.novelty is None else f"{row.novelty:.6f}", "set": one_line(set_text(row))}
+            lines.writerow([number, "Spectrogram 1", 1, *_fields(row, high), *(further[name] for name in known)])
 
     def recognises(self, first_line: str) -> bool:
         """By the times in its header."""

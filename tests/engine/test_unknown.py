@@ -1,5 +1,6 @@
 """A model that knows what is strange to it, from training to a line that says unknown."""
 
+import io
 import json
 import sys
 from dataclasses import replace
@@ -18,7 +19,7 @@ import audioclass
 from audioclass.audio.blocks import read_blocks
 from audioclass.classifier.saving import save_model
 from audioclass.cli import app
-from audioclass.data import Block
+from audioclass.data import Block, Posteriors, Result, Segment
 from audioclass.engine.batches import Ledger, classify_many, joined
 from audioclass.engine.calibrating import calibrate
 from audioclass.engine.classifying import classify_recording
@@ -30,6 +31,14 @@ from audioclass.errors import ModelError, UsageError
 from audioclass.training import imagined
 
 ASKED = {"unknown": 0.04, "risk": 0.2}
+WITH_BOTH = Result(
+    ("x.wav",),
+    (Segment(0, 1, "b"),),
+    np.array([[0.3, 0.7]]),
+    ("a", "b"),
+    novelty=np.array([0.25]),
+    sets=(("b", "a"),),
+)
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +183,39 @@ def test_lines_and_formats_carry_both(file, recording, tmp_path):
     assert segments[-1]["label"] == "unknown"
     assert segments[0]["set"][0] == "tone"
     assert segments[0]["novelty"] > segments[-1]["novelty"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("json_lines", '"novelty": 0.25, "set": ["b", "a"]'),
+        ("raven", "\tProbability\tNovelty\tSet\n"),
+        ("raven", "\t0.250000\tb|a\n"),
+        ("csv", "0.250000,b|a,0.300000,0.700000"),
+        ("jams", '"sets": [\n'),
+        ("jams", '"novelty": [\n'),
+    ],
+)
+def test_formats_that_carry_probabilities_carry_both(name, expected):
+    stream = io.StringIO()
+    run().component("format", name).write(WITH_BOTH, stream)
+    assert expected in stream.getvalue().replace("\r\n", "\n")
+
+
+def test_a_data_frame_has_both():
+    pytest.importorskip("pandas")
+    [row] = WITH_BOTH.to_pandas().to_dict("records")
+    assert (row["novelty"], row["set"]) == (0.25, ("b", "a"))
+
+
+def test_a_table_with_too_few_of_them_is_refused():
+    segment, P = (Segment(0, 1, "b"),), np.array([[0.3, 0.7]])
+    with pytest.raises(ValueError, match="2 novelty for 1 segments"):
+        Result(("x.wav",), segment, P, ("a", "b"), novelty=np.ones(2))
+    with pytest.raises(ValueError, match="0 sets for 1 segments"):
+        Result(("x.wav",), segment, P, ("a", "b"), sets=())
+    with pytest.raises(ValueError, match="2 values of strangeness for 1 segments"):
+        Posteriors(P, ("a", "b"), segment, np.ones(2))
 
 
 def test_a_live_stream_is_told_the_same(file, recording, monkeypatch):
