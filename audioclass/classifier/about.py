@@ -62,6 +62,7 @@ def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:
     _check_near_duplicates(_table(about.get("near_duplicates", {}), "near-duplicates"))
     _check_group_weights(_table(about.get("group_weights", {}), "group weights"))
     _check_last_step(_table(about.get("last_step", {}), "last step"))
+    _check_recipe_choice(_table(about.get("recipe_choice", {}), "recipe choice"))
     if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
         raise ModelError("its choices must be texts and numbers")
 
@@ -135,6 +136,14 @@ def near_duplicate_sentence(about: Mapping[str, Any]) -> str:
         f" with such clusters held out whole, accuracy is about {stated['accuracy']:.3f} and log-loss"
         f" {stated['log_loss']:.3f}"
     )
+
+
+def _check_recipe_choice(stated: Mapping[str, Any]) -> None:
+    losses, reasons = (_table(stated.get(key, {}), f"recipes' {key}") for key in ("log_loss", "left_out"))
+    if not all(map(_is_number, [*losses.values(), stated.get("clips", 0)])):
+        raise ModelError("the log-losses that chose its recipe must be numbers")
+    if not all(isinstance(reason, str) for reason in reasons.values()):
+        raise ModelError("why recipes were left out must be texts")
 
 
 def _check_machines(machines: Any, labels: Sequence[str], plan: Plan | None) -> None:

@@ -21,6 +21,7 @@ from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicate_warning, near_duplicates_among
 from audioclass.engine.rates import recipe_for
+from audioclass.engine.recipe_choice import with_chosen_recipe
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.training import check_labels, check_read, config_from, recipe_of, train_on
@@ -33,7 +34,7 @@ from audioclass.run import Run
 from audioclass.storage import Store, computed
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
-from audioclass.training.config import TrainingConfig
+from audioclass.training.config import AUTO_RECIPE, TrainingConfig
 from audioclass.training.folds import fold_count, grouped_folds
 from audioclass.training.near_duplicates import NearDuplicates
 
@@ -49,7 +50,8 @@ class Evaluated:
     Seconds are those of training and prediction over all folds, machines and support rows the means of a fold.
     `inverse_temperature` combines the windows of a clip, the mean over the folds. `tree` is the text of the model's
     tree, or of one trained without the first fold; empty where there is none. `near_duplicates` are recordings in
-    different folds that are too much alike for that, None where they are not many.
+    different folds that are too much alike for that, None where they are not many. `notes` say what was chosen
+    for folds.
     """
 
     dataset: Dataset
@@ -64,6 +66,35 @@ class Evaluated:
     inverse_temperature: float = 1.0
     tree: str = ""
     near_duplicates: NearDuplicates | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence[Evaluated]) -> Evaluated:
+        """Evaluations of different folds of one corpus as one; features, which recipes may differ in, are left out."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        if any(part.labels != first.labels for part in parts):
+            raise CorpusError("the recipes of the folds cannot read recordings of the same labels")
+        n_rows = [len(part.P) for part in parts]
+        dataset = replace(
+            first.dataset,
+            X=np.empty((sum(n_rows), 0)),
+            which=np.concatenate([part.dataset.which for part in parts]),
+            segments=tuple(segment for part in parts for segment in part.dataset.segments),
+        )
+        return replace(
+            first,
+            dataset=dataset,
+            P=np.concatenate([part.P for part in parts]),
+            folds=np.concatenate([part.folds for part in parts if part.folds is not None]),
+            train_seconds=sum(part.train_seconds for part in parts),
+            predict_seconds=sum(part.predict_seconds for part in parts),
+            machines=float(np.average([part.machines for part in parts], weights=n_rows)),
+            support_rows=float(np.average([part.support_rows for part in parts], weights=n_rows)),
+            inverse_temperature=float(np.average([part.inverse_temperature for part in parts], weights=n_rows)),
+            notes=tuple(note for part in parts for note in part.notes),
+        )
 
     @one_thread()
     def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
@@ -168,9 +199,36 @@ def cross_validate(
     """
     run = run or make_run()
     config = config_from(config, options, run)
+    if config.recipe == AUTO_RECIPE:
+        return _cross_validate_chosen(read_corpus_at(corpus, run, reader), config, run, folds)
     prepared = prepare_folds(corpus, config, run, folds=folds, reader=reader)
     with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
         return replace(prepared.evaluate(config, run, store), near_duplicates=prepared.near_duplicates(config))
+
+
+def _cross_validate_chosen(read: Corpus, config: TrainingConfig, run: Run, stated: str) -> Evaluated:
+    """The same where every fold is evaluated with the recipe that was chosen on the clips of the others."""
+    _check_read_table(read, config, stated)
+    folds = _folds(read.labels, *_columns_of(read), stated)
+    chosen: dict[str, TrainingConfig] = {}
+    of_recipe: dict[str, list[int]] = {}
+    notes: dict[str, list[str]] = {}
+    for fold in np.unique(folds).tolist():
+        one, choice = with_chosen_recipe(config, read, run, np.flatnonzero(folds != fold).tolist())
+        name = recipe_of(one).name
+        chosen[name] = one
+        of_recipe.setdefault(name, []).append(fold)
+        notes.setdefault(name, []).append(f"fold {fold + 1}: {choice}")
+    parts = []
+    for name, names in of_recipe.items():
+        prepared = _gather_folds(read, chosen[name], run)
+        prepared = replace(prepared, folds=folds[prepared.dataset.which])
+        with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
+            evaluated = prepared.evaluate(chosen[name], run.telling(f"recipe {name}"), store, only=names)
+        parts.append(replace(evaluated, notes=tuple(notes[name])))
+    if len(parts) == 1:  # which has all rows, so that those of near-duplicates are its own
+        return replace(parts[0], near_duplicates=prepared.near_duplicates(chosen[name]))
+    return Evaluated.joined(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,11 +246,16 @@ class FoldedCorpus:
     recipe: Recipe | None = None
     corpus: Corpus = field(default_factory=lambda: Corpus(()))
 
-    def evaluate(self, config: TrainingConfig, run: Run, store: Store | None) -> Evaluated:
-        """Every row by machines that never saw its fold; a fold is kept in the `store` as soon as it is done."""
+    def evaluate(
+        self, config: TrainingConfig, run: Run, store: Store | None, only: Sequence[int] | None = None
+    ) -> Evaluated:
+        """Every row by machines that never saw its fold; a fold is kept in the `store` as soon as it is done.
+
+        With `only` these folds alone are evaluated, and the others trained on.
+        """
         _check_labels_of_folds(self.dataset.labels, self.dataset.y, self.folds)
         config = replace(config, recipe=self.recipe or config.recipe).guided_by(self.taxonomy, run)
-        names = np.unique(self.folds)
+        names = np.unique(self.folds) if only is None else np.array(only)
         P = np.zeros((len(self.folds), len(self.dataset.labels)))
         results: list[FoldResult] = []
         for number, fold in enumerate(names, start=1):
@@ -205,13 +268,13 @@ class FoldedCorpus:
             )
             results.append(FoldResult.of_arrays(arrays))
             P[held] = results[-1].P
-        labels = self.dataset.labels
+        labels, rows = self.dataset.labels, np.flatnonzero(np.isin(self.folds, names))
         return Evaluated(
-            self.dataset,
+            self.dataset if only is None else self.dataset.take(rows),
             labels,
-            P,
+            P[rows],
             tuple(self.taxonomy.path(label) if self.taxonomy else (label,) for label in labels),
-            self.folds,
+            self.folds[rows],
             train_seconds=sum(result.train_seconds for result in results),
             predict_seconds=sum(result.predict_seconds for result in results),
             machines=float(np.mean([result.machines for result in results])),
@@ -302,15 +365,26 @@ def prepare_folds(
 
     What its table alone shows to be wrong is refused before the recordings are read.
     """
+    recipe_of(config)
     read = read_corpus_at(corpus, run, reader)
+    _check_read_table(read, config, folds)
+    prepared = _gather_folds(read, config, run)
+    return replace(prepared, folds=folds_of(prepared.dataset, folds))
+
+
+def _check_read_table(read: Corpus, config: TrainingConfig, folds: str) -> None:
     check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))
     _check_table(read, folds)
+
+
+def _gather_folds(read: Corpus, config: TrainingConfig, run: Run) -> FoldedCorpus:
+    """The windows of a corpus, not yet in folds."""
     recipe, remarks = recipe_for(read, recipe_of(config))
     dataset = gather(read, recipe.fixed, run).remarked(remarks)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
-    return FoldedCorpus(dataset, folds_of(dataset, folds), taxonomy, recipe, read)
+    return FoldedCorpus(dataset, np.zeros(len(dataset.X), dtype=int), taxonomy, recipe, read)
 
 
 def folds_of(dataset: Dataset, stated: str = AUTO) -> np.ndarray:
@@ -337,10 +411,7 @@ def _folds(labels: Sequence[str], y: np.ndarray, groups: np.ndarray, published: 
 
 def _check_table(corpus: Corpus, stated: str) -> None:
     """Refuse folds that cannot be trained on, and warn of published folds that part groups or are not of all clips."""
-    place = {label: k for k, label in enumerate(corpus.labels)}
-    y = np.array([place[clip.label] for clip in corpus.clips])
-    groups = np.array([clip.group or str(clip.file) for clip in corpus.clips])
-    published = np.array([clip.fold for clip in corpus.clips])
+    y, groups, published = _columns_of(corpus)
     _check_labels_of_folds(corpus.labels, y, _folds(corpus.labels, y, groups, published, stated))
     without = int((published == "").sum())
     if stated == AUTO and 0 < without < len(published):
@@ -351,6 +422,14 @@ def _check_table(corpus: Corpus, stated: str) -> None:
         )
     elif stated == AUTO and not without:
         _mention_parted_groups(groups, published)
+
+
+def _columns_of(corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The label index, the group and the published fold of each clip."""
+    place = {label: k for k, label in enumerate(corpus.labels)}
+    y = np.array([place[clip.label] for clip in corpus.clips])
+    groups = np.array([clip.group or str(clip.file) for clip in corpus.clips])
+    return y, groups, np.array([clip.fold for clip in corpus.clips])
 
 
 def _mention_parted_groups(groups: np.ndarray, published: np.ndarray) -> None:

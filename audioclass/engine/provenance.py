@@ -9,6 +9,7 @@ import numpy as np
 
 from audioclass.classifier.blame import versions
 from audioclass.engine.datasets import Dataset
+from audioclass.engine.recipe_choice import RecipeChoice
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.run import Registry, Run
 from audioclass.training.assemble import Training
@@ -28,9 +29,11 @@ def describe(
     random_split: Evaluation | None,
     y: np.ndarray,
     group_weights: GroupWeights | None = None,
+    recipe_choice: RecipeChoice | None = None,
 ) -> dict[str, Any]:
     """Provenance and report; `y` is the label index of every example that was trained on."""
     weighed = {} if group_weights is None else {"group_weights": group_weights.to_plain()}
+    chosen = {} if recipe_choice is None else {"recipe_choice": recipe_choice.to_plain()}
     return {
         "versions": versions(),
         "pieces": components_of(config, training, run.registry),
@@ -41,6 +44,7 @@ def describe(
         "last_step": dict(training.last_step),
         "notes": list(training.notes),
         **weighed,
+        **chosen,
     }
 
 
@@ -52,7 +56,7 @@ def components_of(config: TrainingConfig, training: Training, registry: Registry
         used += [("trainer", config.trainer.name), ("calibrator", config.calibrator.name)]
     used += [("kernel", kernel.name) for kernel in classifier.kernels]
     used += [("link", classifier.link.link.name)] if classifier.link is not None else []
-    for part in config.recipe.parts if config.recipe else ():
+    for part in config.known_recipe.parts if config.known_recipe else ():
         used += [("descriptor", component.name) for component in part.descriptors]
         used += [("pooling", component.name) for component in part.poolings]
         used += [("embedding", part.embedding.name)] if part.embedding is not None else []

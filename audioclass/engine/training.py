@@ -20,6 +20,7 @@ from audioclass.engine.knowing import KnownGroups
 from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicate_warning, near_duplicates_among
 from audioclass.engine.provenance import describe
 from audioclass.engine.rates import recipe_for
+from audioclass.engine.recipe_choice import RecipeChoice, with_chosen_recipe
 from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.tree_editing import as_given
@@ -61,11 +62,13 @@ class Trained:
     grouped: Evaluation
     random_split: Evaluation | None
     near_duplicates: NearDuplicates | None = None
+    recipe_choice: RecipeChoice | None = None
 
     @property
     def warnings(self) -> list[str]:
         """What a user should know before trusting it."""
-        warnings = [*self.dataset.remarks, *self.training.notes]
+        chosen = [] if self.recipe_choice is None else [str(self.recipe_choice)]
+        warnings = [*chosen, *self.dataset.remarks, *self.training.notes]
         if splits_of(self.model.about) is NOT_HELD_OUT:
             warnings.append(
                 "all recordings are one group, so that nothing could be held out: the figures are of the recordings"
@@ -105,6 +108,7 @@ def train(
         config = _with_tree(config, tree)
     read = read_corpus_at(corpus, run, reader)
     check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))  # before the work, from the table alone
+    config, choice = with_chosen_recipe(config, read, run)
     recipe, remarks = recipe_for(read, recipe_of(config))
     recipe = fit_recipe(recipe, read.clips, run)
     config = replace(config, recipe=recipe)
@@ -116,6 +120,7 @@ def train(
         run,
         taxonomy=taxonomy,
         name=name or Path(corpus).resolve().stem,
+        recipe_choice=choice,
     )
     if tree is None:
         return trained
@@ -148,6 +153,7 @@ def train_on(
     name: str = "model",
     compares_splits: bool = True,
     learns_novelty: bool = True,
+    recipe_choice: RecipeChoice | None = None,
 ) -> Trained:
     """Train on windows that are at hand.
 
@@ -184,7 +190,9 @@ def train_on(
         if compares_splits:
             prepared = examples.first_versions.statistics.X
             near_duplicates = near_duplicates_among(dataset, prepared, recipe.at_one_speed.groups)
-        about = describe(dataset, config, run, training, grouped, random_split, examples.y, group_weights)
+        about = describe(
+            dataset, config, run, training, grouped, random_split, examples.y, group_weights, recipe_choice
+        )
         model = Model.of(
             name,
             recipe_of(config) if config.average_versions else recipe.at_one_speed,
@@ -199,7 +207,7 @@ def train_on(
         )
         known = KnownGroups.of(examples, training, dataset.clip_names)
         model = known.taught(model, run, learns_novelty=learns_novelty)
-    return Trained(model, training, dataset, grouped, random_split, near_duplicates)
+    return Trained(model, training, dataset, grouped, random_split, near_duplicates, recipe_choice)
 
 
 def recordings_of(dataset: Dataset, training: Training, examples: Examples) -> TrainedRecordings:
@@ -218,6 +226,8 @@ def recipe_of(config: TrainingConfig) -> Recipe:
     """The recipe of a configuration that trains on recordings."""
     if config.recipe is None:
         raise UsageError("recipe: training on recordings needs one")
+    if isinstance(config.recipe, str):
+        raise UsageError(f"recipe={config.recipe} is chosen where one model is trained or evaluated; name one here")
     return config.recipe
 
 

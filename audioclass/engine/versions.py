@@ -46,10 +46,11 @@ def judge_versions(
     Copies at other speeds help to tell sounds and music apart; where the pitch itself tells labels apart, as it does
     for emotions in speech, they hurt.
     """
-    single = replace(config, recipe=None if config.recipe is None else config.recipe.at_one_speed, versions=())
+    recipe = config.known_recipe
+    single = replace(config, recipe=None if recipe is None else recipe.at_one_speed, versions=())
     alone = train_again(examples.first_versions, single, training, run.telling("first versions"), store=store)
     with_all, without = (log_loss(one.held_out, examples.y) for one in (training, alone))
-    n = 0 if config.recipe is None else len(config.recipe.versions)
+    n = 0 if recipe is None else len(recipe.versions)
     figures = f"held-out log-loss {with_all:.3f} with {n} versions of each window, {without:.3f} with one"
     if with_all <= without:
         return JudgedVersions(examples, _noting(training, f"{figures}: {n} are kept"), config)

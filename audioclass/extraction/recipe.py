@@ -27,8 +27,8 @@ FORMAT = 1  # raised whenever the same recipe would give other values than befor
 FRAMING_KEYS = ("sample_rate", "frame_length", "hop_length")
 PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding", "weight")
 RECIPE_KEYS = (
-    "summary", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "versions", "adapts_rate",
-    "parts",
+    "summary", "candidate", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "versions",
+    "adapts_rate", "parts",
 )  # fmt: skip
 
 # What a recipe may ask for: beyond these a small file would take gigabytes before the first recording is read.

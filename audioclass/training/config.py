@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 FIXED = "fixed"
 LEARN: Literal["learn"] = "learn"
+AUTO_RECIPE: Literal["auto"] = "auto"
 HeldOutMethod = Literal["auto", "closed_form", "out_of_bag", "span", "folds"]
 AUTO_METHOD: Literal["auto"] = "auto"
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
@@ -133,7 +134,11 @@ class TrainingConfig:
         " again without each of five folds, `rule` takes a penalty of 40/rows, `auto` is the first where it is cheap",
     )
     large_rows: int = parameter(6000, low=2, help="examples of one factorisation beyond which `large` takes over")
-    recipe: Recipe | None = _slot("recipe", "environment", "how recordings become features; see `audioclass recipes`")
+    recipe: Recipe | Literal["auto"] | None = _slot(
+        "recipe",
+        "environment",
+        "how recordings become features; see `audioclass recipes`; `auto` chooses on a sample of the corpus",
+    )
     window: float | None = parameter(None, above=0.0, help="seconds of a window, instead of the recipe's")
     hop: float | None = parameter(None, above=0.0, help="seconds between windows, instead of the recipe's")
     versions: tuple[float, ...] = parameter(
@@ -220,25 +225,33 @@ class TrainingConfig:
 
     def with_windows(self) -> TrainingConfig:
         """The recipe with the windows and versions that were stated."""
-        if self.recipe is None:
+        recipe = self.known_recipe
+        if recipe is None:
             return self
-        window = self.recipe.window if self.window is None else self.window
-        hop = self.recipe.window_hop if self.hop is None else self.hop
-        recipe = self.recipe.with_windows(window, hop)
+        window = recipe.window if self.window is None else self.window
+        hop = recipe.window_hop if self.hop is None else self.hop
+        recipe = recipe.with_windows(window, hop)
         return replace(self, recipe=recipe.with_versions(self.versions) if self.versions else recipe)
 
     def to_plain(self) -> dict[str, Any]:
         """The choices of the method as texts and numbers: what `of` takes back, with nothing `chosen`."""
         plain = {option.name: option.text(getattr(self, option.field)) for option in OPTIONS if not option.is_of_corpus}
-        if self.recipe is None or not self.has_versions:
+        if self.known_recipe is None or not self.has_versions:
             return plain
-        plain |= {"versions": str(list(self.recipe.versions)), "average_versions": self.average_versions}
+        plain |= {"versions": str(list(self.known_recipe.versions)), "average_versions": self.average_versions}
         return plain | {"judge_versions": self.judges_versions}
 
     @property
     def has_versions(self) -> bool:
-        """Whether windows are trained on in several versions."""
-        return self.recipe is not None and len(self.recipe.versions) > 1
+        """Whether windows are trained on in several versions, or may be where the recipe is yet to be chosen."""
+        if self.known_recipe is None:
+            return self.recipe is not None and len(self.versions) != 1
+        return len(self.known_recipe.versions) > 1
+
+    @property
+    def known_recipe(self) -> Recipe | None:
+        """The recipe; None also where it is yet to be chosen."""
+        return None if isinstance(self.recipe, str) else self.recipe
 
     @property
     def judges_versions(self) -> bool:
@@ -411,7 +424,9 @@ def _links(stated: Any, run: Run) -> tuple[LabelLink, ...]:
     return tuple(run.component("link", name) for name in names)
 
 
-def _recipe(stated: Any, run: Run) -> Recipe | None:
+def _recipe(stated: Any, run: Run) -> Recipe | Literal["auto"] | None:
+    if stated == AUTO_RECIPE:
+        return AUTO_RECIPE
     if not isinstance(stated, str):
         if stated is not None and not hasattr(stated, "framing"):
             raise UsageError(f"recipe={stated!r} must be a name or a recipe")

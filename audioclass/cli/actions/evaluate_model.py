@@ -51,8 +51,8 @@ def evaluate(
         screen.note(f"{report}: written")
     for warning in evaluated.warnings(evaluation):
         screen.warn(warning)
-    for _, reason in evaluated.dataset.failures:
-        screen.note(reason)
+    for note in (*evaluated.notes, *(reason for _, reason in evaluated.dataset.failures)):
+        screen.note(note)
     _gate(evaluation, min_accuracy, max_ece)
     raise typer.Exit(1 if evaluated.dataset.failures else 0)
 
