@@ -2,7 +2,7 @@
 
 The floor is decoding, resampling and one float32 rfft a frame, with the recipe's sample rate, frame and hop. librosa
 computes the descriptors of the recipe the usual way, one call each, with numpy and scipy for what it lacks (not for
-`music`, most of whose time is librosa's already); openSMILE and pyAudioAnalysis compute their own sets where they are
+`music`, most of which it lacks); openSMILE and pyAudioAnalysis compute their own sets where they are
 installed. Memory is the peak of `audioclass extract` on a recording of 10 minutes and on one of 10 hours (1 hour with
 --quick).
 Keys: broadcast_over_floor, environment_over_floor, environment44_over_floor, music_over_floor, librosa_over_broadcast,

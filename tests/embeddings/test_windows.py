@@ -14,6 +14,7 @@ NAMES = ("cqt", "chroma_cqt", "tonnetz", "tempogram", "pcen", "pyin")
 LISTING = """
 import sys
 import audioclass
+from audioclass.extraction.recipe import recipe_of
 from audioclass.extraction.recipes import load_recipe as load
 from audioclass.plugins.manager import plugin_manager
 from audioclass.plugins.manager import plugin_manager
@@ -26,9 +27,11 @@ manager = plugin_manager(installed=False)
 for name in %r:
     manager.make("embedding", name).columns()
 manager.make("descriptor", "hpss")
-load("broadcast", plugin_manager())
-print(sorted({"librosa", "numba"} & set(sys.modules)))
 load("music", plugin_manager())
+print(sorted({"librosa", "numba"} & set(sys.modules)))
+table = {"sample_rate": 22050, "frame_length": 512, "hop_length": 256, "window": 1.0, "window_hop": 1.0}
+part = {"group": "a", "descriptors": [{"name": "hpss"}], "poolings": [{"name": "statistics"}]}
+recipe_of("mine", table | {"parts": [part]}, manager.make, manager.origin)
 print(sorted({"librosa", "numba"} & set(sys.modules)))
 """
 DIGESTS = """
