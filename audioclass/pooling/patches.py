@@ -43,6 +43,9 @@ class Patches:
     slices: int = parameter(1, low=1, high=32, help="slices of time, each with means of its own")
     threshold: float = parameter(1.0, low=0.0, help="what a code must exceed")
     depth: float = parameter(60.0, above=0.0, help="decibels kept below the window's loudest value")
+    active: float = parameter(
+        0.0, low=0.0, help="decibels below the loudest at which sound begins and ends; 0 takes all of the window"
+    )
     contrast: float = parameter(10.0, above=0.0, help="added to the variance of a patch, in squared decibels")
     samples: int = parameter(60, low=1, high=10_000, help="patches of each training window that are learnt from")
 
@@ -55,7 +58,7 @@ class Patches:
 
     def fit(self, windows: Iterable[np.ndarray], frame_rate: float, rng: np.random.Generator) -> Arrays:
         """Whitening and atoms from patches at random places."""
-        images = (self._image(self._levels(window[None])[0]) for window in windows)
+        images = (self._image(self._levels(window[None])[0][self._part(window)]) for window in windows)
         patches = np.concatenate([self._sampled(image, rng) for image in images]).astype(np.float64)
         patches -= patches.mean(axis=1, keepdims=True)
         patches /= np.sqrt((patches * patches).mean(axis=1, keepdims=True) + self.contrast)
@@ -67,12 +70,16 @@ class Patches:
         """A window shorter than a patch is continued at the lowest level."""
         coder = self._coder(fitted, min(self.height, self.bands, windows.shape[2]))
         pooled = np.empty((len(windows), (self.regions * (self.slices + 1) + 1) * self.atoms), np.float32)
-        for row, levels in zip(pooled, self._levels(windows), strict=True):
-            row[:] = self._pooled(self._image(levels), coder)
+        for row, levels, window in zip(pooled, self._levels(windows), windows, strict=True):
+            row[:] = self._pooled(self._image(levels[self._part(window)]), coder)
         return pooled
 
     def _levels(self, windows: np.ndarray) -> np.ndarray:
         return tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
+
+    def _part(self, window: np.ndarray) -> slice:
+        """The frames of a window, (n_frames, d), that count."""
+        return tracks.sounding(window, self.active) if self.active else slice(None)
 
     def _image(self, levels: np.ndarray) -> np.ndarray:
         """(n_frames, bands) with frames merged, at least as long as a patch."""

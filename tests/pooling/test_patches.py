@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,3 +130,13 @@ def test_every_seed_learns_something_else():
     first, second = fitted(), fitted(seed=1)
     assert set(first) == set(LEARNT)
     assert not np.array_equal(first["atoms"], second["atoms"])
+
+
+def test_quiet_before_and_after_the_sounding_part_does_not_count():
+    word = np.clip(windows(1, 30), -45, -30)
+    word[0, [0, -1], 3] = -25.0
+    quiet = np.full((1, 12, 16), -60.0, np.float32)
+    sounding = replace(SMALL, active=22.0)
+    arrays = fitted()
+    around = sounding.pool(np.concatenate([quiet, word, quiet], axis=1), RATE, arrays)
+    np.testing.assert_array_equal(around, SMALL.pool(word, RATE, arrays))
