@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audioclass.pooling.harmony import CHORDS, ChromaCorrelation, ChromaModulation, Chords, chroma_of
+from audioclass.pooling.harmony import CHORDS, Chords, ChromaCorrelation, ChromaModulation, chroma_of
 
 RATE = 50.0
 POOLINGS = (Chords(), ChromaCorrelation(), ChromaModulation())
