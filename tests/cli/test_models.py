@@ -16,15 +16,16 @@ def test_a_model_shows_itself(model_file, capsys):
     assert lines[0].startswith("small: 3 labels, ")
     assert lines[1].startswith("strategy hybrid_dendrogram, recipe small (")
     assert lines[2].startswith("held out by recording, per recording: accuracy 1.000")
-    assert lines[3].startswith("made with audioclass ")
-    assert lines[5] == "group 1"
+    assert lines[3].startswith("last step: ")
+    assert lines[4].startswith("made with audioclass ")
+    assert lines[6] == "group 1"
     assert any("tone  (log-loss" in line for line in lines)
 
 
 def test_a_model_without_a_tree_shows_its_taxonomy(small, tmp_path, capsys):
     save_model(train_small(small, strategy="one_vs_one").model, tmp_path / "m.audioclass")
     assert run(["model", "show", str(tmp_path / "m.audioclass")]) == 0
-    assert [line[-5:] for line in capsys.readouterr().out.splitlines()[5:]] == ["licks", "noise", " tone"]
+    assert [line[-5:] for line in capsys.readouterr().out.splitlines()[-3:]] == ["licks", "noise", " tone"]
 
 
 def test_weights_of_groups_are_shown(trained, tmp_path, capsys):
@@ -121,7 +122,7 @@ def test_a_calibration_that_does_not_help_leaves_what_is_there(model_file, small
 
     (tmp_path / "kept.audioclass").write_text("as it was")
     write_corpus(tmp_path / "local", 4, first=6)
-    monkeypatch.setattr(calibrating, "_compared", lambda *_: (0.1, 0.2))
+    monkeypatch.setattr(calibrating, "_compared", lambda *_: (0.1, 0.2, None))
     command = ["calibrate", str(model_file), str(tmp_path / "local"), "-o", str(tmp_path / "kept.audioclass")]
     assert run([*command, "--cache", str(small / "cache")]) == 1
     assert "kept.audioclass: not written: the new calibration is no better than the old one" in capsys.readouterr().err
