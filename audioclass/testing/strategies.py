@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Decides, FitsCombination, PlansRounds, Prunes, StatesRandomness
+from audioclass.contracts import (
+    Decides,
+    FitsCombination,
+    PlansRounds,
+    Prunes,
+    ScoresGroups,
+    ScoresLabels,
+    StatesRandomness,
+)
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
 from audioclass.plain import is_plain
@@ -226,6 +234,20 @@ def same_seed_same_plan(strategy: Any) -> None:
     require(first == second, "the plan differs the second time")
 
 
+def scores_of_labels_are_by_row(strategy: Any) -> None:
+    """Its scores of labels and of groups, where it has any, are finite, a column for each, and each row by itself."""
+    skip_unless(isinstance(strategy, (ScoresLabels, ScoresGroups)), "it has no label_scores(…) or group_scores(…)")
+    for n_labels in SIZES:
+        plan, _ = _planned(strategy, n_labels)
+        scores = np.random.default_rng(0).normal(size=(5, len(plan.dichotomies)))
+        if isinstance(strategy, ScoresLabels) and (found := strategy.label_scores(plan, scores)) is not None:
+            require(found.shape == (5, n_labels), f"label_scores gave shape {found.shape} for {n_labels} labels")
+            require_close(strategy.label_scores(plan, scores[:2]), found[:2], 1e-12, "label_scores of some rows")
+        if isinstance(strategy, ScoresGroups) and (found := strategy.group_scores(plan, scores)) is not None:
+            require(found.ndim == 2 and len(found) == 5, f"group_scores gave shape {found.shape} for 5 rows")
+            require_close(strategy.group_scores(plan, scores[:2]), found[:2], 1e-12, "group_scores of some rows")
+
+
 CHECKS: tuple[Check, ...] = (
     *COMMON,
     plan_is_sound,
@@ -238,4 +260,5 @@ CHECKS: tuple[Check, ...] = (
     pruning_only_drops,
     order_of_labels_does_not_matter,
     same_seed_same_plan,
+    scores_of_labels_are_by_row,
 )

@@ -33,6 +33,7 @@ def check_effects(configs: Iterable[TrainingConfig], sources: Mapping[str, str] 
         check_held_out_method(config)
         check_window(config)
         check_derivatives(config)
+        check_clean_folds(config)
     reasons = [without_effect(config) for config in configs]
     for option in OPTIONS:
         is_stated = any(option.field in config.chosen for config in configs)
@@ -48,6 +49,12 @@ def check_held_out_method(config: TrainingConfig) -> None:
     if config.held_out not in (AUTO_METHOD, *methods):
         has = ", ".join((AUTO_METHOD, *methods))
         raise UsageError(f"held_out={config.held_out}: {_named_learner(config)} does not have it, it has {has}")
+
+
+def check_clean_folds(config: TrainingConfig) -> None:
+    """Refuse inner folds with machines of their own where all labels are fitted at once."""
+    if config.second_stage == "clean" and config.is_direct:
+        raise UsageError(f"second_stage=clean: {_named_learner(config)} fits all labels at once; use rule or auto")
 
 
 def check_window(config: TrainingConfig) -> None:

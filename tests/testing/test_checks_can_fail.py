@@ -165,6 +165,7 @@ BROKEN = {
         "by that row alone": {"decide": lambda self, plan, P, scores: P.argmax(axis=1)[::-1]},
         "JSON gives back": {"plan": lambda self, labels, g, t, r: replace(template("strategy").plan(self, labels, g, t, r), structure={"a": np.ones(1)})},
         "rows beside it": {"combine": lambda self, plan, p, s, c, f: template("strategy").combine(self, plan, p / p.max(), s, c, f)},
+        "scores of labels and of groups": {"label_scores": lambda self, plan, scores: scores[:, :1] * np.ones(plan.n_labels + 1)},
         "Pruning keeps": {"prune": lambda self, plan, p, s, y, c: replace(plan, dichotomies=plan.dichotomies[::-1])},
     },
     "link": {

@@ -71,6 +71,21 @@ def test_clean_folds_are_trained_without_the_fold(one):
     np.testing.assert_allclose(fold.scores[~inside], other.classifier.scores(X[~inside]), atol=1e-8)
 
 
+def test_versions_of_a_window_stay_on_one_side_of_a_clean_fold(one):
+    config, training = one
+    rows, windows = np.repeat(X, 2, axis=0), np.repeat(np.arange(len(Y)), 2)
+    rows[1::2] += 0.1
+    several = Examples.of(rows, Y, groups=EXAMPLES.groups, windows=windows)
+    fold = clean_folds(training.trained, several, config, make_run())[1]
+    inside, of_rows = fold.inside, fold.inside[windows]
+    _, number = np.unique(windows[of_rows], return_inverse=True)
+    some = Examples.of(rows[of_rows], Y[inside], groups=EXAMPLES.groups[inside], windows=number)
+    other = train_classifier(some, "abcdef", replace(config, second_stage="none"), make_run())
+    np.testing.assert_allclose(fold.scores[inside], scores_of(other), atol=1e-8)
+    new = other.classifier.scores(rows[~of_rows]).reshape(-1, 2, 6).mean(axis=1)
+    np.testing.assert_allclose(fold.scores[~inside], new, atol=1e-8)
+
+
 def test_held_out_posteriors_of_clean_folds_never_saw_their_rows(one):
     config, training = one
     fold = clean_folds(training.trained, EXAMPLES, config, make_run())[0]
