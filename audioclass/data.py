@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -302,6 +303,12 @@ def _check_columns(values: np.ndarray, columns: Sequence[str], groups: Sequence[
         raise ValueError(f"{values.shape[1]} columns of values, {len(columns)} names")
     if len(groups) != len(columns):
         raise ValueError(f"{len(columns)} columns, {len(groups)} groups")
-    if len(set(columns)) != len(columns):
-        repeated = next(name for name in columns if list(columns).count(name) > 1)
+    if repeated := _repeated(tuple(columns)):
         raise ValueError(f"column {repeated!r} is named twice")
+
+
+@lru_cache(maxsize=8)  # every few windows of a recording come with the same thousands of names
+def _repeated(columns: tuple[str, ...]) -> str | None:
+    if len(set(columns)) == len(columns):
+        return None
+    return next(name for name in columns if columns.count(name) > 1)

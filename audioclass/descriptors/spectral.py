@@ -10,7 +10,7 @@ import numpy as np
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
 from audioclass.descriptors.filters import octave_edges, octave_matrix
-from audioclass.descriptors.spectra import TINY
+from audioclass.descriptors.spectra import TINY, TOGETHER
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 
@@ -32,13 +32,12 @@ class SpectralMoments:
         frequency = _frequencies(spectra.framing)
         total = spectra.total_power[:, 0] + TINY
         centroid = spectra.power @ frequency / total
-        # Central moments are summed as they stand: the difference of raw ones has no digits left for narrow spectra.
-        distance = frequency - centroid[:, None]
-        square = distance * distance
-        weighted = spectra.power * square
-        variance = np.maximum(weighted.sum(axis=1) / total, SMALLEST_VARIANCE)
-        third = np.einsum("ij,ij->i", weighted, distance) / total
-        fourth = np.einsum("ij,ij->i", weighted, square) / total
+        sums = [
+            _central_sums(spectra.power[first : first + TOGETHER], frequency - centroid[first : first + TOGETHER, None])
+            for first in range(0, len(total), TOGETHER)
+        ]
+        second, third, fourth = np.concatenate([np.empty((3, 0), np.float32), *sums], axis=1) / total
+        variance = np.maximum(second, SMALLEST_VARIANCE)
         return np.stack([centroid, np.sqrt(variance), third / variance**1.5, np.log1p(fourth / variance**2)], axis=1)
 
 
@@ -79,9 +78,13 @@ class RollOff:
 
     def frames(self, spectra: Spectra) -> np.ndarray:
         """The first bin k at which Σ_{i≤k}|X_i|² ≥ part · Σ|X|²; at a speed, the bin where its frequency would lie."""
-        total = spectra.cumulated[:, -1:]
-        bins = [(spectra.cumulated >= np.float32(part) * total).argmax(axis=1) for part in self.parts]
-        return np.asarray(np.log2(1 + spectra.framing.speed * np.stack(bins, axis=1)).astype(np.float32))
+        bins = np.empty((spectra.n_frames, len(self.parts)), int)
+        for first in range(0, len(bins), TOGETHER):
+            cumulated = np.cumsum(spectra.power[first : first + TOGETHER], axis=1)
+            for column, part in enumerate(self.parts):
+                is_reached = cumulated >= np.float32(part) * cumulated[:, -1:]
+                bins[first : first + TOGETHER, column] = is_reached.argmax(axis=1)
+        return np.asarray(np.log2(1 + spectra.framing.speed * bins).astype(np.float32))
 
 
 @component
@@ -155,6 +158,17 @@ class Irregularity:
         """Differences of neighbouring bins; 0 in digital silence."""
         change = np.diff(spectra.magnitude, axis=1)
         return np.asarray(np.einsum("ij,ij->i", change, change)[:, None] / (spectra.total_power + TINY))
+
+
+def _central_sums(power: np.ndarray, distance: np.ndarray) -> np.ndarray:
+    """(3, n_frames): the power times the second, third and fourth power of the distance from the centroid.
+
+    They are summed as they stand: the difference of raw moments has no digits left for narrow spectra.
+    """
+    square = distance * distance
+    weighted = power * square
+    higher = [np.einsum("ij,ij->i", weighted, factor) for factor in (distance, square)]
+    return np.stack([weighted.sum(axis=1), *higher])
 
 
 def _octave_names(what: str, framing: Framing) -> list[str]:

@@ -29,7 +29,7 @@ class ZeroCrossings:
         if length < 2 or not spectra.n_frames:
             return np.zeros((spectra.n_frames, 1), np.float32)
         negative = spectra.samples < 0
-        changes = np.concatenate([[0], np.cumsum(negative[1:] != negative[:-1])])
+        changes = np.concatenate([[0], np.cumsum(negative[1:] != negative[:-1], dtype=np.int32)])
         first = np.arange(spectra.n_frames) * spectra.framing.hop_length
         share = ((changes[first + length - 1] - changes[first]) / (length - 1)).astype(np.float32)[:, None]
         return share if spectra.framing.speed == 1 else np.asarray(np.minimum(share * _quickening(spectra), 1))

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from audioclass.contracts import Arrays, Descriptor, Embedding, FittedPooling, Named, Pooling
+from audioclass.contracts import Arrays, Descriptor, Embedding, FittedPooling, FixedPooling, Named, Pooling
 from audioclass.data import Framing
 from audioclass.parameters import parameter_values
 
@@ -96,18 +96,21 @@ class Part:
         """The poolings that learn from training recordings."""
         return tuple(pooling for pooling in self.poolings if isinstance(pooling, FittedPooling))
 
+    @cached_property
+    def _which_learn(self) -> tuple[bool, ...]:
+        """Of each pooling; it takes long to ask a protocol, so it is asked once."""
+        return tuple(isinstance(pooling, FittedPooling) for pooling in self.poolings)
+
     def pool(self, windows: np.ndarray, frame_rate: float) -> list[tuple[Pooling, np.ndarray]]:
         """What each pooling makes of the frames of windows."""
-        learnt = iter(self.fitted)
-        return [
-            (
-                pooling,
-                pooling.pool(windows, frame_rate, next(learnt).arrays)
-                if isinstance(pooling, FittedPooling)
-                else pooling.pool(windows, frame_rate),
-            )
-            for pooling in self.poolings
-        ]
+        learnt, pooled = iter(self.fitted), []
+        for pooling, learns in zip(self.poolings, self._which_learn, strict=True):
+            if learns:
+                values = cast(FittedPooling, pooling).pool(windows, frame_rate, next(learnt).arrays)
+            else:
+                values = cast(FixedPooling, pooling).pool(windows, frame_rate)
+            pooled.append((pooling, values))
+        return pooled
 
     def plain(self) -> dict[str, Any]:
         """The part as it stands in a recipe file; what was learnt stands in a model."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -125,6 +126,7 @@ class LevelRhythm:
         )
 
 
+@cache
 def _edges(rates: int, slowest: float, fastest: float, frame_rate: float) -> np.ndarray:
     return np.geomspace(slowest, max(min(fastest, frame_rate / 2), 1.01 * slowest), rates + 1)
 
