@@ -149,7 +149,7 @@ def test_the_groups_of_short_sounds_at_44_1_khz_read_one_spectrogram():
     assert Counter(recipe.groups) == {
         "mel": 1280, "cepstra": 540, "covariance": 600, "lagged_covariance": 1176, "onsets": 576, "modulation": 352,
         "slow_modulation": 320, "ripples": 468, "loudness_ranks": 320, "sharpness": 256, "onset_patches": 451,
-        "slices": 320, "rhythm": 148, "envelopes": 220, "shape": 510,
+        "slices": 320, "rhythm": 148, "envelopes": 220, "shape": 510, "square_patches": 2304, "long_patches": 2304,
     }  # fmt: skip
     assert recipe.adapts_rate
     assert len({part.descriptors for part in recipe.parts if part.group != "shape"}) == 1
