@@ -33,11 +33,14 @@ def evaluate(data: Path, name: str, quick: bool) -> dict[str, float]:
     config = TrainingConfig.of({}, run)
     read = read_corpus_at(data / "audio" / name, run)
     read = replace(read, clips=read.clips[::QUICK]) if quick else read
-    dataset = gather(read, config.recipe, run)
+    dataset = gather(read, config.recipe.fixed, run)
     folds, tree = folds_of(dataset, FOLDS[name]), tree_for(read, dataset.labels)
     with tempfile.TemporaryDirectory() as cache:
         run = make_run(cache=Path(cache), progress=say(name))
-        evaluated = FoldedCorpus(dataset, folds, tree).evaluate(config, run, None)
+        folded = FoldedCorpus(dataset, folds, tree, corpus=read)
+        evaluated = folded.evaluate(config, run, None)
+        recipe, dataset = folded.fitted(config.recipe, folds == folds[0], run)
+        config = replace(config, recipe=recipe)
         known = dataset.take(np.flatnonzero(folds != folds[0]))
         model = train_on(known, config.guided_by(tree, run), run, taxonomy=tree, compares_splits=False).model
     value = evaluated.evaluation(n_resamples=20).main.value
