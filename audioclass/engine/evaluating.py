@@ -245,6 +245,7 @@ class FoldedCorpus:
     taxonomy: Taxonomy | None
     recipe: Recipe | None = None
     corpus: Corpus = field(default_factory=lambda: Corpus(()))
+    _fits: dict[Any, Recipe] = field(default_factory=dict, repr=False)  # several configurations learn the same
 
     def evaluate(
         self, config: TrainingConfig, run: Run, store: Store | None, only: Sequence[int] | None = None
@@ -318,7 +319,11 @@ class FoldedCorpus:
         """The recipe as it learns from what is not held out, and all windows with all of its features."""
         if not recipe.learns:
             return recipe, self.dataset
-        fitted = fit_recipe(recipe.unfitted, self.corpus.clips, run, np.unique(self.dataset.which[~held]).tolist())
+        key = recipe.unfitted, held.tobytes(), run.seed
+        if key not in self._fits:
+            used = np.unique(self.dataset.which[~held]).tolist()
+            self._fits[key] = fit_recipe(recipe.unfitted, self.corpus.clips, run, used)
+        fitted = self._fits[key]
         learnt = gather(self.corpus, fitted.learnt, run)
         if learnt.segments != self.dataset.segments or not np.array_equal(learnt.which, self.dataset.which):
             raise CorpusError("the recordings of the corpus changed while it was evaluated")

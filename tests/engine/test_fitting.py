@@ -185,7 +185,9 @@ def test_versions_are_described_by_what_was_learnt_at_their_own_speed(folder):
     assert dataset.X.shape[1] == len(fitted.columns) == 2 * first.X.shape[1]
     learnt = fitted.is_learnt.reshape(2, -1)[1]
     assert not np.array_equal(dataset.X[:, fitted.n_features :][:, learnt], first.X[:, learnt])
-    evaluated = prepared.evaluate(several, run(folder / "cache"), None)
+    told = []
+    evaluated = prepared.evaluate(several, run(folder / "cache", progress=lambda *at: told.append(at[0])), None)
+    assert {stage for stage in told if "fitting" in stage} == {"fold 2 of 2, fitting"}  # fold 1 has learnt before
     assert (evaluated.P.argmax(axis=1) == evaluated.dataset.y).mean() > 0.8
 
 
