@@ -31,6 +31,7 @@ from audioclass.training.label_machines import LabelMachines
 
 MOST_CLIPS = 300
 MOST_WINDOWS = 1200
+CLEARLY = 0.03  # of the log-loss of the general recipe, by which another must be lower
 MACHINES = ((1.0, 0.1), (0.7, 0.05), (0.5, 0.02), (0.35, 0.01))  # γ of exp(−γ · distance) and λ of K + λI
 
 
@@ -67,7 +68,7 @@ def with_chosen_recipe(
 def choose_recipe(corpus: Corpus, run: Run, used: Sequence[int] | None = None) -> RecipeChoice:
     """The candidate of the lowest held-out log-loss on a sample of the clips, the same for the same clips.
 
-    The first of them where the sample has no two groups to hold out.
+    The first of them unless another is clearly better, and where the sample has no two groups to hold out.
     """
     clips = spread_clips([corpus.clips[i] for i in (range(len(corpus.clips)) if used is None else used)], MOST_CLIPS)
     sample = replace(corpus, clips=clips, ignored=())
@@ -83,8 +84,14 @@ def choose_recipe(corpus: Corpus, run: Run, used: Sequence[int] | None = None) -
         dataset = _spread_windows(gather(sample, fitted, run.telling(f"recipe {name}")), MOST_WINDOWS)
         if len(np.unique(dataset.groups)) > 1 and len(dataset.labels) > 1:
             losses[name] = held_out_log_loss(dataset, fitted)
-    best = min(losses, key=lambda name: losses[name], default=next(iter(recipes)))
-    return RecipeChoice(recipes[best], len(clips), losses, reasons)
+    return RecipeChoice(recipes[best_of(losses, next(iter(recipes)))], len(clips), losses, reasons)
+
+
+def best_of(losses: Mapping[str, float], first: str) -> str:
+    """The name of the lowest loss, or the first candidate where that is not clearly higher or nothing was judged."""
+    best = min(losses, key=lambda name: losses[name], default=first)
+    is_clear = first not in losses or losses[best] < (1 - CLEARLY) * losses[first]
+    return best if is_clear else first
 
 
 def candidates() -> dict[str, Mapping[str, float]]:

@@ -12,7 +12,14 @@ from audioclass.data import Clip, Corpus
 from audioclass.engine import recipe_choice
 from audioclass.engine.datasets import read_corpus_at
 from audioclass.engine.evaluating import Evaluated, cross_validate
-from audioclass.engine.recipe_choice import RecipeChoice, candidates, choose_recipe, spread_clips, with_chosen_recipe
+from audioclass.engine.recipe_choice import (
+    RecipeChoice,
+    best_of,
+    candidates,
+    choose_recipe,
+    spread_clips,
+    with_chosen_recipe,
+)
 from audioclass.engine.training import recipe_of, train
 from audioclass.errors import CorpusError, ModelError, UsageError
 
@@ -80,6 +87,21 @@ def test_one_group_takes_the_first_candidate(folder, two):
     choice = choose_recipe(alone, run(folder / "cache"))
     assert choice.recipe.name == "deaf"
     assert str(choice) == "recipe deaf was chosen (nothing could be held out)"
+
+
+@pytest.mark.parametrize(
+    ("losses", "best"),
+    [
+        ({"general": 0.5, "special": 0.3}, "special"),
+        ({"general": 0.5, "special": 0.49}, "general"),
+        ({"general": 0.5, "special": 0.6}, "general"),
+        ({"special": 0.6, "other": 0.5}, "other"),
+        ({}, "general"),
+    ],
+    ids=["clear", "not clear", "worse", "alone", "nothing held out"],
+)
+def test_the_general_recipe_gives_way_to_what_is_clearly_better(losses: dict[str, float], best: str):
+    assert best_of(losses, "general") == best
 
 
 def test_the_general_recipe_is_the_first_candidate():
