@@ -243,7 +243,7 @@ def _side_machine(examples: Examples, name: str):
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
     every = 4 if asked.quick else 1
-    recipe = load_recipe("environment", plugin_manager())
+    recipe = load_recipe("environment22", plugin_manager())
     table = features(asked.data, recipe, every)
     results, rows = small([split_of(recipe, *table, fold) for fold in np.unique(table[2])])
     windows = replace(load_recipe("broadcast", plugin_manager()), name="half seconds", window=0.5, window_hop=0.1)

@@ -85,7 +85,7 @@ def main() -> None:
         for mode, key, tempo in zip(modes, keys, tempi, strict=True)
     ]
     results, rows = {}, [("recipe", "mode", "tempo", "features")]
-    for name in ("music", "environment"):
+    for name in ("music", "environment22"):
         recipe = load_recipe(name, plugin_manager())
         bench.note(f"{name}: extracting {n_clips} clips")
         X = np.concatenate([next(extract_features([Block(samples[:, None], RATE)], recipe)).X[:1] for samples in clips])

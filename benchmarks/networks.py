@@ -168,7 +168,7 @@ def compare(name: str, rows: Rows) -> tuple[dict[str, dict[str, float]], list[st
 def measure(data: Path, name: str, quick: bool) -> tuple[list[dict[str, object]], list[str]]:
     """The rows of one corpus, or none where its network is not installed."""
     comparison = COMPARISONS[name]
-    ours = load_recipe("environment", MANAGER)
+    ours = load_recipe("environment22", MANAGER)
     try:
         network = network_recipe(comparison, ours)
     except UsageError as error:

@@ -47,7 +47,7 @@ def fold_accuracy(X, y, groups, test: np.ndarray) -> float:
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
-    recipe = load_recipe("environment", plugin_manager())
+    recipe = load_recipe("environment22", plugin_manager())
     results, rows = {}, [("corpus", "accuracy", "worst fold", "recordings", "features")]
     for name, fold_column in CORPORA.items():
         files, y, folds = read_corpus(asked.data / "audio" / name, fold_column, asked.quick)

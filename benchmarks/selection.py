@@ -196,7 +196,7 @@ def corpus(data: Path, name: str, every: int):
     folder = data / "audio" / name
     with (folder / "segments.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[::every]
-    X = features_of([folder / row["file"] for row in rows], load_recipe("environment", plugin_manager()))
+    X = features_of([folder / row["file"] for row in rows], load_recipe("environment22", plugin_manager()))
     labels, y = np.unique([row["label"] for row in rows], return_inverse=True)
     groups = np.unique([row["group"] for row in rows], return_inverse=True)[1]
     folds = np.array([int(row["fold"]) for row in rows]) if name == "esc10" else (groups >= 4).astype(int)
@@ -268,7 +268,7 @@ def trees(data: Path, name: str, every: int, n_splits: int | None) -> dict[str, 
     """Means over the splits; FSDD has one."""
     X, y, folds, groups, labels = corpus(data, name, every)
     left_out = np.unique(folds)[:n_splits] if name == "esc10" else [1]
-    recipe = load_recipe("environment", plugin_manager())
+    recipe = load_recipe("environment22", plugin_manager())
     found = []
     for fold in left_out:
         bench.note(f"{name}: fold {fold}")

@@ -436,7 +436,7 @@ def main() -> None:
     asked = bench.options(
         __doc__.splitlines()[0], write=f"write the table to {TABLE.name}", parts=(*CORPORA, "coupling")
     )
-    recipe, rows, ratio = load_recipe("environment", plugin_manager()), [], None
+    recipe, rows, ratio = load_recipe("environment22", plugin_manager()), [], None
     wanted = asked.corpus or [*CORPORA, "coupling"]
     if "coupling" in wanted:
         ratio = coupling_over_libsvm(asked.quick)

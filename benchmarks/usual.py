@@ -17,13 +17,13 @@ def extract(path: Path, recipe) -> list[np.ndarray]:
         tracks = _tracks(samples, rate, recipe)
         length, hop = recipe.windows.length, recipe.windows.hop
         starts = range(0, max(1, tracks["mel"].shape[1] - length + 1), hop)
-        pool = _environment if recipe.name == "environment" else _broadcast
+        pool = _environment if recipe.name == "environment22" else _broadcast
         return [pool({name: track[:, start : start + length] for name, track in tracks.items()}) for start in starts]
 
 
 def _tracks(samples: np.ndarray, rate: int, recipe) -> dict[str, np.ndarray]:
     frame, hop = recipe.framing.frame_length, recipe.framing.hop_length
-    bands = 64 if recipe.name == "environment" else 40
+    bands = 64 if recipe.name == "environment22" else 40
     cut = {"n_fft": frame, "hop_length": hop}
     feature = librosa.feature
     mel = librosa.power_to_db(feature.melspectrogram(y=samples, sr=rate, n_mels=bands, **cut))

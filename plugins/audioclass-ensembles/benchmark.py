@@ -174,7 +174,7 @@ def corpus_results(corpus: str, ways: dict[str, Callable], splits: list[Split]) 
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
-    recipe = load_recipe("environment", plugin_manager())
+    recipe = load_recipe("environment22", plugin_manager())
     results, table = {}, [("corpus", "way", "accuracy", "log-loss", "fit s", "predict s")]
     for corpus, fold_column in (("esc10", "fold"), ("fsdd", "group")):
         files, y, folds, groups = read_corpus(asked.data / "audio" / corpus, fold_column, 5 if asked.quick else 1)

@@ -168,7 +168,7 @@ def corpus_results(corpus: str, splits: list[Split]) -> dict[str, dict[str, floa
 
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
-    recipe = load_recipe("environment", plugin_manager())
+    recipe = load_recipe("environment22", plugin_manager())
     results, rows = {}, [("corpus", "way", *COLUMNS)]
     for corpus, fold_column in (("esc10", "fold"), ("fsdd", "group")):
         files, y, folds, groups = read_corpus(asked.data / "audio" / corpus, fold_column, 5 if asked.quick else 1)

@@ -63,10 +63,10 @@ def test_a_shipped_model_is_compared_by_its_name(here, model_file, capsys):
 
 
 def test_the_names_of_recipes_and_readers_are_not_hidden_either(here, capsys):
-    for name in ("environment", "learn", "csv", "folders"):
+    for name in ("environment22", "learn", "csv", "folders"):
         (here / name).mkdir()
     corpus = write_corpus(here / "corpus", 1)
-    assert run(["extract", str(corpus), "--recipe", "environment", "-o", "-", "--no-cache"]) == 0
+    assert run(["extract", str(corpus), "--recipe", "environment22", "-o", "-", "--no-cache"]) == 0
     assert run(["corpus", "stats", str(corpus), "--reader", "folders"]) == 0
     capsys.readouterr()
 

@@ -114,4 +114,4 @@ def test_the_key_is_made_of_content_and_recipe(tmp_path):
         (tmp_path / name).write_bytes(content)
     a, b, c = (cache_key(tmp_path / name, RECIPE) for name in ("a.wav", "b.wav", "c.wav"))
     assert a == b != c
-    assert cache_key(tmp_path / "a.wav", load_recipe("environment")) != a
+    assert cache_key(tmp_path / "a.wav", load_recipe("environment22")) != a

@@ -20,7 +20,7 @@ from audioclass.extraction.recipe import recipe_of
 from audioclass.plugins.manager import PluginManager, plugin_manager
 from audioclass.plugins.sources import PluginSource
 
-BROADCAST, ENVIRONMENT = load_recipe("broadcast"), load_recipe("environment")
+BROADCAST, ENVIRONMENT = load_recipe("broadcast"), load_recipe("environment22")
 SIGNAL = np.concatenate([noise(2.0), tone(440, 1.7), noise(1.5, level=0.01, seed=1)])
 
 

@@ -145,7 +145,7 @@ def test_a_rate_at_which_a_descriptor_has_no_place_is_refused(manager):
 
 
 def test_the_groups_of_short_sounds_at_44_1_khz_read_one_spectrogram():
-    recipe = load_recipe("environment44")
+    recipe = load_recipe("environment")
     assert Counter(recipe.groups) == {
         "mel": 1280, "cepstra": 540, "covariance": 600, "lagged_covariance": 1176, "onsets": 576, "modulation": 352,
         "slow_modulation": 320, "ripples": 468, "loudness_ranks": 320, "sharpness": 256, "onset_patches": 451,
@@ -157,4 +157,4 @@ def test_the_groups_of_short_sounds_at_44_1_khz_read_one_spectrogram():
 
 @pytest.mark.parametrize("rate", [32000, 22050, 16000, 8000])
 def test_it_is_one_at_every_rate(rate):
-    assert load_recipe("environment44").at_rate(rate).framing.frame_rate == pytest.approx(100, rel=0.01)
+    assert load_recipe("environment").at_rate(rate).framing.frame_rate == pytest.approx(100, rel=0.01)

@@ -27,7 +27,7 @@ from audioclass.extraction.recipe import recipe_of
 RATE, FRAMING = 22050, Framing(22050, 2048, 512)
 SPEEDS = (1.0, 15 / 14, 14 / 15)
 UP, DOWN = SPEEDS[1:]
-ENVIRONMENT = load_recipe("environment")
+ENVIRONMENT = load_recipe("environment22")
 
 
 @dataclass(frozen=True)
