@@ -25,9 +25,11 @@ def options(
     write: str | None = None,
     model: str | None = None,
     parts: Sequence[str] = (),
+    configs: Sequence[str] = (),
 ) -> argparse.Namespace:
-    """What every benchmark can be told; `write` says what --write does, `model` is the default of --model and `parts`
-    are those of --corpus, where there are these. A benchmark that needs data ends here with one line if there is none.
+    """What every benchmark can be told; `write` says what --write does, `model` is the default of --model, `parts` are
+    those of --corpus and `configs` those of --config, where there are these. A benchmark that needs data ends here with
+    one line if there is none.
     """
     parser = argparse.ArgumentParser(description=description)
     if needs_data:
@@ -42,6 +44,8 @@ def options(
     if parts:
         parser.add_argument("--corpus", action="append", choices=parts, help="only this part; may be repeated")
         parser.add_argument("--rows", type=Path, help="folder that keeps the rows of each part and merges them")
+    if configs:
+        parser.add_argument("--config", choices=configs, help="a shipped configuration instead of the defaults")
     options = parser.parse_args()
     if needs_data:
         _check_data(options.data, parser)

@@ -16,9 +16,10 @@ import typer
 
 from audioclass.cli import screen
 from audioclass.errors import UsageError, unknown_name
-from audioclass.recordings import FOLDER, irregularity, not_endless
+from audioclass.recordings import ABSENT, FOLDER, irregularity, not_endless
 from audioclass.run import Executor, Run, executor_for
 from audioclass.training.config import OPTIONS, Option, TrainingConfig
+from audioclass.training.shipped import shipped_configs
 
 PROJECT_FILE = "audioclass.toml"
 SEED = "seed"
@@ -87,7 +88,7 @@ class TrainingOptions(OptionGroup):
     def parameters(cls) -> list[inspect.Parameter]:
         """An option for each field of the configuration, the seed, and the file that may hold them."""
         seed = typer.Option("--seed", min=0, help="Where all randomness starts (0).", show_default=False)
-        file = typer.Option("--config", help="TOML file with any of these options; the command line wins.")
+        file = typer.Option("--config", help="TOML file with any of these options, or `small`; the command line wins.")
         return [
             *(_training_keyword(option) for option in OPTIONS if option.name not in cls.left_out),
             _keyword(SEED, Annotated[int | None, seed], None),
@@ -215,7 +216,13 @@ def find_project_file(corpus: Path) -> Path | None:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """The options that a TOML file states: numbers and texts, and a table for a component with its parameters."""
+    """The options that a TOML file states: numbers and texts, and a table for a component with its parameters.
+
+    A name without a suffix, where there is no such file, is that of a configuration that comes with the package.
+    """
+    shipped = shipped_configs()
+    if str(path) in shipped and irregularity(path) == ABSENT:
+        return dict(shipped[str(path)])
     try:
         table = tomllib.loads(not_endless(path).read_text(encoding="utf-8"))
     except OSError as error:
