@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
 LARGEST = 3.0  # deviations: what lies beyond the training data lies here
 KNOTS = 64
+FEW_ROWS = 16  # up to which a loop over features costs more than the search
 NORMAL = NormalDist()
 
 
@@ -46,7 +47,9 @@ class RankNormalisation:
     @classmethod
     def fit(cls, X: np.ndarray) -> RankNormalisation:
         """From training rows; more than 64 different values of a feature are thinned, evenly in score."""
-        knots = [_knots(column) for column in np.ascontiguousarray(_finite(X).T, dtype=np.float64)]
+        columns = np.sort(np.ascontiguousarray(_finite(X).T, dtype=np.float64), axis=1)
+        scores = _scores_of_ranks(len(X))
+        knots = [_knots(column, scores) for column in columns]
         width = max((len(values) for values, _ in knots), default=0)
         padded = [tuple(np.pad(part, (0, width - len(part)), mode="edge") for part in pair) for pair in knots]
         shape = (len(knots), width)
@@ -55,10 +58,12 @@ class RankNormalisation:
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Scores from −3 to 3, (n, n_features).
 
-        All features are looked up together: the knots that a value lies between are found by halving, in as many steps
-        for one row as for many, and every value by itself.
+        Of a few rows all features are looked up together: the knots that a value lies between are found by halving.
+        Of many each feature by itself. Both give the same bits.
         """
         X = np.asarray(X, dtype=np.float64)
+        if len(X) > FEW_ROWS:
+            return np.stack([np.interp(*column) for column in zip(X.T, self.values, self.scores, strict=True)], axis=1)
         knots, scores, slopes = self._tables
         width = knots.shape[1]
         at = np.broadcast_to(np.arange(len(knots)) * width, X.shape).copy()
@@ -74,7 +79,7 @@ class RankNormalisation:
         """Knots, their scores and the slopes after them, each with a power of two of columns; no value reaches them."""
         values, scores = (np.asarray(table, np.float64) for table in (self.values, self.scores))
         widths, rises = np.diff(values, axis=1), np.diff(scores, axis=1)
-        slopes = np.divide(rises, widths, out=np.zeros_like(rises), where=widths > 0)
+        slopes = np.divide(rises, widths, out=np.zeros_like(rises), where=widths >= np.finfo(float).tiny)
         width = 2 ** max(values.shape[1] - 1, 0).bit_length()
         return (
             _widened(values, width, np.inf),
@@ -87,15 +92,28 @@ def _widened(table: np.ndarray, width: int, fill: float) -> np.ndarray:
     return np.pad(table, ((0, 0), (0, width - table.shape[1])), constant_values=fill)
 
 
-def _knots(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, counts = np.unique(column, return_counts=True)
-    ranks = (np.cumsum(counts) - counts / 2) / len(column)
-    if len(values) > KNOTS:
-        wanted = [NORMAL.cdf(score) for score in np.linspace(-LARGEST, LARGEST, KNOTS)]
-        knots = np.unique(np.interp(wanted, ranks, np.arange(len(values))).round().astype(int))
-        values, ranks = values[knots], ranks[knots]
-    scores = np.array([NORMAL.inv_cdf(rank) for rank in ranks])
-    return values, np.clip(scores, -LARGEST, LARGEST)
+def _scores_of_ranks(n: int) -> np.ndarray:
+    """(2n + 1,): what lies at k/2 of n ranks, k from 0 on; the ends are never asked for."""
+    ranks = np.arange(1, 2 * n) / (2 * n)
+    return np.clip([np.nan, *map(NORMAL.inv_cdf, ranks.tolist()), np.nan], -LARGEST, LARGEST)
+
+
+def _knots(column: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values of a sorted column, each once, with the scores of their middle ranks; not more than can be kept."""
+    last = np.append(np.flatnonzero(column[1:] != column[:-1]), len(column) - 1)
+    middles = last + 1 + np.append(0, last[:-1] + 1)  # twice the middle rank
+    if len(last) > KNOTS:
+        kept = _thinned(middles.tobytes(), len(column))
+        last, middles = last[kept], middles[kept]
+    return column[last], scores[middles]
+
+
+@lru_cache(maxsize=8)
+def _thinned(middles: bytes, n: int) -> np.ndarray:
+    """Which of so many values are kept, evenly in score; the same for all features without equal values."""
+    ranks = np.frombuffer(middles, dtype=np.int64) / (2 * n)
+    wanted = [NORMAL.cdf(score) for score in np.linspace(-LARGEST, LARGEST, KNOTS)]
+    return np.unique(np.interp(wanted, ranks, np.arange(len(ranks))).round().astype(int))
 
 
 def _finite(X: np.ndarray) -> np.ndarray:

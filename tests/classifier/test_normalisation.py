@@ -62,3 +62,5 @@ def test_values_are_looked_up_as_numpy_interpolates():
     new = np.concatenate([training[:50], rng.normal(0, 9, (50, 3)), fitted.values[:, :20].T])
     expected = [np.interp(*columns) for columns in zip(new.T, fitted.values, fitted.scores, strict=True)]
     assert (fitted.apply(new) == np.transpose(expected)).all()
+    one_by_one = [fitted.apply(row[None])[0] for row in new]
+    assert (np.stack(one_by_one) == np.transpose(expected)).all()
