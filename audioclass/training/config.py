@@ -92,7 +92,7 @@ class TrainingConfig:
     )
     normalisation: str = parameter("rank", choices=("rank", "standard", "none"), help="of each feature")
     group_weights: GroupWeighting = parameter(
-        "equal",
+        "greedy",
         choices=("equal", "greedy"),
         help="how groups of features share in distances: as the recipe says, or by a greedy search on held-out groups"
         " where that proves better on others",
@@ -105,7 +105,7 @@ class TrainingConfig:
         choices=("node", "level", "shared"),
         help="dichotomies that share one kernel and C: none, those of a level of the tree, or those of the same labels",
     )
-    selection_rows: int = parameter(400, low=2, help="most examples that kernel parameters are chosen on")
+    selection_rows: int = parameter(1000, low=2, help="most examples that kernel parameters are chosen on")
     selection_folds: int = parameter(
         10, low=2, help="folds of criteria that train on folds (k_fold_error, validation_error), instead of `folds`"
     )
@@ -124,11 +124,11 @@ class TrainingConfig:
     )
     links: tuple[LabelLink, ...] = _slot(
         "link",
-        NO_LINK,
+        EVERY_LINK,
         "scores or posteriors of labels to logits: a link, several that compete as `a+b`, `auto`, `none`",
     )
     second_stage: SecondStageChoice = parameter(
-        "none",
+        "auto",
         choices=typing.get_args(SecondStageChoice),
         help="learn which labels attract others, where that lowers the log-loss of held-out groups: `clean` trains"
         " again without each of five folds, `rule` takes a penalty of 40/rows, `auto` is the first where it is cheap",
@@ -136,7 +136,7 @@ class TrainingConfig:
     large_rows: int = parameter(6000, low=2, help="examples of one factorisation beyond which `large` takes over")
     recipe: Recipe | Literal["auto"] | None = _slot(
         "recipe",
-        "environment",
+        AUTO_RECIPE,
         "how recordings become features; see `audioclass recipes`; `auto` chooses on a sample of the corpus",
     )
     window: float | None = parameter(None, above=0.0, help="seconds of a window, instead of the recipe's")
