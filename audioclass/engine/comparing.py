@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from audioclass.classifier.model import Model
+from audioclass.engine.datasets import read_corpus_at
 from audioclass.engine.evaluating import AUTO, Evaluated, evaluate_model, prepare_folds, trained_already
+from audioclass.engine.recipe_choice import with_chosen_recipe
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.errors import UsageError
 from audioclass.evaluation.compare import compare
@@ -28,10 +30,16 @@ def compare_configs(
     reader: str | None = None,
     run: Run | None = None,
 ) -> Comparison:
-    """Cross-validate each configuration on the same folds of a corpus; all must have the same recipe."""
+    """Cross-validate each configuration on the same folds of a corpus; all must have the same recipe.
+
+    Where that is to be chosen, it is chosen once, on all recordings: who is compared has the same features.
+    """
     run = run or make_run()
     check_several(list(configs))
-    first = next(iter(configs.values()))
+    first, choice = with_chosen_recipe(next(iter(configs.values())), read_corpus_at(corpus, run, reader), run)
+    if choice is not None:
+        warnings.warn(f"{choice}, for all that are compared", stacklevel=2)
+        configs = {name: replace(config, recipe=first.recipe) for name, config in configs.items()}
     prepared = prepare_folds(corpus, first, run, folds=folds, reader=reader)
     with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
         evaluated = {name: prepared.evaluate(config, run.telling(name), store) for name, config in configs.items()}

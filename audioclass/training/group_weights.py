@@ -71,7 +71,7 @@ def fit_preprocessing(
     equal where there are none.
     """
     preprocessing = Preprocessing.fit(X, feature_groups, config.normalisation, group_weights=given)
-    if config.group_weights == "equal":
+    if config.group_weights == "equal" or (feature_groups is None and "group_weights" not in config.chosen):
         return preprocessing, None
     if feature_groups is None:
         raise UsageError(f"group_weights={config.group_weights} has no effect: the features are not in groups")
