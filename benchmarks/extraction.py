@@ -5,8 +5,8 @@ computes the descriptors of the recipe the usual way, one call each, with numpy 
 `music`, most of which it lacks); openSMILE and pyAudioAnalysis compute their own sets where they are
 installed. Memory is the peak of `audioclass extract` on a recording of 10 minutes and on one of 10 hours (1 hour with
 --quick).
-Keys: broadcast_over_floor, environment_over_floor, environment44_over_floor, music_over_floor, librosa_over_broadcast,
-librosa_over_environment, memory_10min_mb, memory_10h_mb; opensmile_egemaps_over_broadcast,
+Keys: broadcast_over_floor, environment22_over_floor, environment_over_floor, music_over_floor, librosa_over_broadcast,
+librosa_over_environment22, memory_10min_mb, memory_10h_mb; opensmile_egemaps_over_broadcast,
 opensmile_compare_over_broadcast and pyaudioanalysis_over_broadcast where these are installed.
 """
 
@@ -35,8 +35,8 @@ from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.runs import make_run
 from audioclass.extraction.recipes import load_recipe
 
-RECIPES = ("broadcast", "environment", "environment44", "music")
-BESIDE_LIBROSA = ("broadcast", "environment")
+RECIPES = ("broadcast", "environment22", "environment", "music")
+BESIDE_LIBROSA = ("broadcast", "environment22")
 MINUTES = 22
 
 

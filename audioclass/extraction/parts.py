@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, cast
 
@@ -33,6 +33,10 @@ class Learnt:
         if sum(np.size(array) for array in arrays.values()) > MOST_LEARNT:
             raise ValueError(f"what it learnt has more than {MOST_LEARNT} values")
         return cls({str(name): _single(str(name), arrays[name]) for name in sorted(arrays, key=str)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: another thread may compute something of them while this one sends them to a process."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def digest(self) -> str:
@@ -90,6 +94,10 @@ class Part:
             return [f"{self.group}.{name}" for name in self.embedding.columns()]
         frame_columns = self.frame_columns(framing)
         return [f"{self.group}.{name}" for pooling in self.poolings for name in pooling.columns(frame_columns)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: another thread may compute something of them while this one sends them to a process."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def learners(self) -> tuple[FittedPooling, ...]:

@@ -7,7 +7,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +76,10 @@ class Recipe:
     context: int = 0
     versions: tuple[float, ...] = ONE_VERSION
     adapts_rate: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: another thread may compute something of them while this one sends them to a process."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
