@@ -1,7 +1,7 @@
-"""How right the defaults are on corpora of labelled sounds and words, each recording judged by a model of other sources.
+"""How right the defaults are on labelled sounds and words, each recording judged by a model of other sources.
 
-esc40 has 40 labels in three folds, ESC-10 ten in five, esc50 both as 50 labels in folds 1 to 3; FSDD has ten words, each
-speaker left out in turn. Everything is chosen again on the training folds: recipe, versions, weights of groups, kernel,
+esc40 has 40 labels in three folds, ESC-10 ten in five, esc50 both as 50 labels in folds 1 to 3; FSDD has ten words,
+each speaker left out in turn. Everything is chosen again on the training folds: recipe, versions, weights of groups, kernel,
 links, penalties, dictionaries. Measures are per clip. `chance_ece` is the ECE that exact posteriors of this sureness
 would have on as many clips, the mean over draws of labels: no figure can be expected below it. Seconds are of one
 thread, extraction apart.
@@ -40,9 +40,8 @@ def corpus_at(data: Path, name: str) -> Iterator[Path]:
             source = (data / "audio" / half).resolve()
             (Path(folder) / half).symlink_to(source / "audio")
             with (source / "segments.csv").open(newline="") as table:
-                for row in csv.DictReader(table):
-                    if row["fold"] in {"1", "2", "3"}:
-                        rows.append(row | {"file": row["file"].replace("audio/", f"{half}/")})
+                shared = [row for row in csv.DictReader(table) if row["fold"] in {"1", "2", "3"}]
+            rows += [row | {"file": row["file"].replace("audio/", f"{half}/")} for row in shared]
         with (Path(folder) / "segments.csv").open("w", newline="") as table:
             writer = csv.DictWriter(table, ["file", "label", "fold", "group"])
             writer.writeheader()
