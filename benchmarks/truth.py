@@ -1,10 +1,10 @@
 """How right the defaults are on labelled sounds and words, each recording judged by a model of other sources.
 
 esc40 has 40 labels in three folds, ESC-10 ten in five, esc50 both as 50 labels in folds 1 to 3; FSDD has ten words,
-each speaker left out in turn. Everything is chosen again on the training folds: recipe, versions, weights of groups, kernel,
-links, penalties, dictionaries. Measures are per clip. `chance_ece` is the ECE that exact posteriors of this sureness
-would have on as many clips, the mean over draws of labels: no figure can be expected below it. Seconds are of one
-thread, extraction apart.
+each speaker left out in turn. Everything is chosen again on the training folds: recipe, versions, weights of groups,
+kernel, link, penalty, dictionaries. Measures are per clip. `chance_ece` is the ECE that exact posteriors of this
+sureness would have on as many clips, the mean over draws of labels: no figure can be expected below it. Seconds are of
+training and prediction over all folds, without extraction.
 """
 
 import csv
