@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.numerics import led_by, log_loss, platt_targets, softmax
+from audioclass.numerics import led_by, platt_targets, softmax
 from audioclass.strategies.temperature import best_temperature
 
 FAINTEST = 1e-6  # smaller posteriors, zeros of votes among them, count as this
@@ -89,39 +89,6 @@ def fit_posterior_calibration(P: np.ndarray, y: np.ndarray, weights: np.ndarray 
 def fit_temperature_alone(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> PosteriorCalibration:
     """The same with a temperature and nothing else."""
     return PosteriorCalibration(best_temperature(_logarithms(P), y, weights)[0])
-
-
-def cross_fitted(
-    P: np.ndarray,
-    y: np.ndarray,
-    folds: np.ndarray,
-    weights: np.ndarray | None = None,
-    fit: Fit = fit_posterior_calibration,
-) -> np.ndarray:
-    """Held-out posteriors after a last step that was fitted without their fold; `folds` is the fold of each row."""
-    weights = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
-    calibrated = np.array(P, np.float64)
-    for fold in np.unique(folds):
-        inside = folds != fold
-        calibrated[~inside] = fit(P[inside], y[inside], weights[inside]).apply(P[~inside])
-    return calibrated
-
-
-def choose_posterior_calibration(
-    P: np.ndarray, y: np.ndarray, folds: np.ndarray | None, weights: np.ndarray | None = None
-) -> tuple[PosteriorCalibration | None, np.ndarray]:
-    """The last step with its cross-fitted posteriors; where their log-loss is no lower, None and P as it is.
-
-    A temperature alone is what few examples may have enough for. None too where there are no folds: what cannot be held
-    out says nothing of what is new.
-    """
-    if folds is None or len(np.unique(folds)) < 2:
-        return None, P
-    for fit in (fit_posterior_calibration, fit_temperature_alone):
-        calibrated = cross_fitted(P, y, folds, weights, fit)
-        if log_loss(calibrated, y, weights) < log_loss(P, y, weights):
-            return fit(P, y, weights), calibrated
-    return None, P
 
 
 def _logarithms(P: np.ndarray) -> np.ndarray:

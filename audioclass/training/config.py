@@ -224,9 +224,13 @@ class TrainingConfig:
         return replace(self, selection_folds=selection_folds, held_out="folds" if has_span else self.held_out)
 
     def with_windows(self) -> TrainingConfig:
-        """The recipe with the windows and versions that were stated."""
+        """The recipe with the windows and versions that were stated; those of one to be chosen are checked."""
         recipe = self.known_recipe
         if recipe is None:
+            if self.recipe is not None and self.versions:
+                from audioclass.extraction.recipe import stated_versions  # help goes without it
+
+                stated_versions(AUTO_RECIPE, {"versions": list(self.versions)})
             return self
         window = recipe.window if self.window is None else self.window
         hop = recipe.window_hop if self.hop is None else self.hop

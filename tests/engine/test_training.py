@@ -16,6 +16,7 @@ from audioclass.engine.training import train
 from audioclass.errors import CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 from audioclass.training.folds import grouped_folds
+from audioclass.training.inner_folds import CLEAN_FOLDS
 
 
 def same_arrays(one, other):
@@ -79,7 +80,7 @@ def alike(tmp_path_factory):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # scores tell nothing
 def test_random_splits_that_claim_more_are_warned_of(alike):
-    trained = train_small(alike)
+    trained = train_small(alike, link="none", second_stage="none", group_weights="equal")
     grouped, random_split = (one.windows.value("accuracy") for one in (trained.grouped, trained.random_split))
     assert random_split > 0.75 > grouped
     [warning] = trained.warnings
@@ -114,7 +115,9 @@ def test_stages_are_told(small):
         "selection",
         "training",
         "calibration",
+        "inner folds, training",
         "random split, training",
+        "random split, inner folds, training",
     ]
     assert all(0 <= done <= total for _, done, total in told)
 
@@ -250,7 +253,7 @@ def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
     monkeypatch.setattr(fit.FitTogether, "fit", lambda *item: fits.append(item) or fitted(*item))
     again = train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
     assert same_arrays(again.model, calm.model)
-    assert len(fits) == 1  # the random split alone
+    assert len(fits) == 1 + CLEAN_FOLDS  # the random split and its inner folds alone
 
 
 def test_weighed_groups_come_back_from_a_file(tmp_path):

@@ -98,13 +98,14 @@ def test_an_unedited_tree_is_the_model_to_the_bit(model, retrain, X):
 )
 def test_figures_of_an_untouched_model_are_of_its_own_kind_of_last_step(place, model, tmp_path, calibration, fit):
     classifier = replace(model.classifier, posterior_calibration=calibration)
-    parts = (model.taxonomy, model.about, model.memory, model.inverse_temperature, None, model.recordings)
+    about = {**model.about, "choices": {**model.about["choices"], "second_stage": "none"}}
+    parts = (model.taxonomy, about, model.memory, model.inverse_temperature, None, model.recordings)
     other = Model.of("other", model.recipe, model.preprocessing, classifier, *parts)
     save_model(other, tmp_path / "m.audioclass")
     updated = update(tmp_path / "m.audioclass", tree=tree_of_model(model), run=run(place / "cache"))
     memory, scores = model.memory, model.memory.held_out.astype(np.float64)
     examples = Examples.of(scores, memory.y, memory.weights, memory.groups)
-    for fold in cross_folds(scores, examples):
+    for fold in cross_folds(scores, examples):  # the model asked for no others
         inside = fold.inside
         without = recombined(classifier, scores[inside], memory.y[inside], memory.weights[inside])
         step = fit(without.strategy_posteriors(scores[inside]), memory.y[inside], memory.weights[inside])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from runs import config, run
+from runs import config, recipe, run
 from trained import RATE, mixture, train_small, write_corpus
 
 from audioclass.classifier.card import card_of
@@ -193,7 +193,7 @@ def test_versions_of_a_recipe_are_kept_only_where_they_help(three, small):
 
 def test_versions_are_judged_where_the_recipe_states_them(manager):
     def settings(text="", **stated):
-        table = {"recipe": config().recipe.with_versions([1, 1.1])} | stated
+        table = {"recipe": recipe("environment22").with_versions([1, 1.1])} | stated
         return TrainingConfig.of(table, run())
 
     assert settings().judges_versions
@@ -204,15 +204,16 @@ def test_versions_are_judged_where_the_recipe_states_them(manager):
 
 
 @pytest.mark.parametrize("versions", ["2, 1", "1, 1/0", "1, 3", "1, x", "1, 1", "1,,2", [1, "a"], "1;2", 7, [1, None]])
-def test_other_versions_are_refused(versions):
+@pytest.mark.parametrize("recipe", ["environment22", "auto"])
+def test_other_versions_are_refused(recipe, versions):
     with pytest.raises(UsageError, match="versions"):
-        config(versions=versions)
+        config(recipe=recipe, versions=versions)
 
 
 def test_options_of_versions_need_versions():
     with pytest.raises(UsageError, match="average_versions=False has no effect: windows are trained on in one version"):
-        config(average_versions=False)
+        config(recipe="environment22", average_versions=False)
 
 
 def test_fractions_are_read_from_files_too():
-    assert config(versions=[1, "15/14"]).recipe.versions == pytest.approx((1, 15 / 14))
+    assert config(recipe="environment22", versions=[1, "15/14"]).recipe.versions == pytest.approx((1, 15 / 14))

@@ -8,12 +8,7 @@ from scipy.optimize import minimize
 
 from audioclass.evaluation.calibration import Binning
 from audioclass.numerics import log_loss, softmax
-from audioclass.strategies.posterior_calibration import (
-    PosteriorCalibration,
-    choose_posterior_calibration,
-    cross_fitted,
-    fit_posterior_calibration,
-)
+from audioclass.strategies.posterior_calibration import PosteriorCalibration, fit_posterior_calibration
 
 
 def drawn(n, n_labels=6, seed=0):
@@ -85,32 +80,6 @@ def test_temperature_and_shares_are_those_of_the_lowest_log_loss():
 def test_defaults_change_nothing():
     P, _ = drawn(50)
     np.testing.assert_allclose(PosteriorCalibration().apply(P), P, atol=1e-12)
-
-
-def test_right_posteriors_stay_as_they_are_to_the_bit():
-    left_as_they_are = 0
-    for seed in range(10):
-        P, y = drawn(300, seed=seed)
-        calibration, calibrated = choose_posterior_calibration(P, y, np.arange(len(y)) % 5)
-        left_as_they_are += calibration is None
-        assert (calibration is None) == (calibrated is P)
-    assert left_as_they_are >= 8
-
-
-def test_nobody_calibrates_himself():
-    P, y = drawn(300)
-    wrong, folds = SPOILT["too faint"](P), np.arange(len(y)) % 5
-    mended = cross_fitted(wrong, y, folds)
-    other = np.where(folds == 2, (y + 1) % 6, y)
-    np.testing.assert_array_equal(cross_fitted(wrong, other, folds)[folds == 2], mended[folds == 2])
-    assert not np.array_equal(cross_fitted(wrong, other, folds)[folds != 2], mended[folds != 2])
-
-
-@pytest.mark.parametrize("folds", [None, np.zeros(300, int)])
-def test_without_folds_there_is_no_last_step(folds):
-    P, y = drawn(300)
-    wrong = SPOILT["too faint"](P)
-    assert choose_posterior_calibration(wrong, y, folds) == (None, wrong)
 
 
 def test_perfect_posteriors_keep_a_finite_fit():

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from runs import config, run
+from runs import config, recipe, run
 
 from audioclass.classifier.preprocessing import NORMALISATIONS
 from audioclass.errors import UsageError
@@ -71,7 +73,15 @@ def test_what_somebody_chose_is_known_even_where_it_is_the_default():
 
 
 def test_windows_of_the_recipe_are_those_that_are_stated():
-    assert (config(window=2).recipe.window, config(hop=0.5).recipe.window_hop) == (2.0, 0.5)
+    window, hop = (config(recipe="environment22", **stated).recipe for stated in ({"window": 2}, {"hop": 0.5}))
+    assert (window.window, hop.window_hop) == (2.0, 0.5)
+
+
+def test_windows_of_a_recipe_that_is_yet_to_be_chosen_wait_for_it():
+    method = config(window=2, versions="1, 15/14")
+    assert method.recipe == "auto"
+    chosen = replace(method, recipe=recipe("environment22")).with_windows().recipe
+    assert (chosen.window, chosen.versions) == (2.0, (1.0, 15 / 14))
 
 
 def test_every_field_is_an_option_with_help():

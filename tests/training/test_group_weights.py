@@ -1,5 +1,7 @@
 """Weights of groups of features: found where they help on unseen sources, and refused where they do not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from trainings import make_config
@@ -73,7 +75,9 @@ def test_few_sources_keep_the_given_weights():
     assert weights.to_plain() == {"weights": pytest.approx(dict.fromkeys(weights.weights, 1 / 3)), "are_chosen": False}
 
 
-def test_features_without_groups_are_refused():
+def test_features_without_groups_are_refused_where_weights_were_asked_for():
     X, y, groups = sources(30)
+    assert fitted(X, y, groups, feature_groups=None)[1] is None
+    asked = replace(GREEDY, chosen=frozenset({"group_weights"}))
     with pytest.raises(UsageError, match="group_weights=greedy has no effect: the features are not in groups"):
-        fitted(X, y, groups, feature_groups=None)
+        fitted(X, y, groups, asked, feature_groups=None)

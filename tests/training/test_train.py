@@ -139,7 +139,7 @@ def test_groups_of_one_leak_nothing():
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_same_scores_give_the_same_calibration(strategy):
-    _, training = trained(strategy, trainer="least_squares")
+    _, training = trained(strategy, trainer="least_squares", second_stage="none")
     scores = np.stack([result.held_out for result in training.trained], axis=1)
     again = recalibrated(training.classifier, scores, Y, folds=calibration_folds(Y, EXAMPLES.groups, CROSS_FOLDS))
     np.testing.assert_allclose(again.combine(scores), training.classifier.combine(scores), atol=1e-6)
@@ -170,7 +170,7 @@ def test_a_spoilt_calibration_is_mended():
 @pytest.mark.parametrize("strategy", ["dag", "pairs_and_rest", "hybrid_dendrogram:merge=none,decision=path"])
 def test_held_out_posteriors_follow_the_decision_of_the_strategy(strategy):
     vague = Examples.of(*blobs(4, n_each=12, spread=1.2), groups=np.arange(len(Y)) // 2)
-    _, training = trained(strategy, vague)
+    _, training = trained(strategy, vague, second_stage="none")
     classifier = training.classifier
     scores = np.stack([result.held_out for result in training.trained], axis=1)
     P = classifier.strategy.combine(
@@ -220,7 +220,7 @@ def test_posteriors_of_every_strategy_are_calibrated(strategy):
 
 
 def test_held_out_posteriors_are_cross_fitted():
-    training = blurred("one_vs_one")
+    training = blurred("one_vs_one", second_stage="none")
     scores = np.stack([result.held_out for result in training.trained], axis=1)
     folds = cross_folds(scores, BLURRED)
     assert len(folds) == 10
