@@ -83,7 +83,7 @@ def test_recipes_are_listed_and_shown(capsys):
     shown = capsys.readouterr().out
     assert 'group = "ripples"' in shown
     assert run(["recipes", "environment", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["sample_rate"] == 22050
+    assert json.loads(capsys.readouterr().out)["sample_rate"] == 44100
 
 
 def test_a_recipe_of_ones_own_is_used(recording, tmp_path, capsys):

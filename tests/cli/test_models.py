@@ -16,9 +16,10 @@ def test_a_model_shows_itself(model_file, capsys):
     assert lines[0].startswith("small: 3 labels, ")
     assert lines[1].startswith("strategy hybrid_dendrogram, recipe small (")
     assert lines[2].startswith("held out by recording, per recording: accuracy 1.000")
-    assert lines[3].startswith("last step: ")
-    assert lines[4].startswith("made with audioclass ")
-    assert lines[6] == "group 1"
+    assert lines[3].startswith("group weights: ")
+    assert lines[4].startswith("last step: ")
+    assert lines[5].startswith("made with audioclass ")
+    assert lines[7] == "group 1"
     assert any("tone  (log-loss" in line for line in lines)
 
 

@@ -199,6 +199,22 @@ def test_options_that_an_update_would_ignore_are_refused(train, model_file, tmp_
     assert said == f"{option} cannot be given with --update: a model is added to by its own method\n"
 
 
+def test_a_configuration_that_is_shipped_is_known_by_its_name(train, small, capsys):
+    quick = ("--criterion", "fixed", "--second-stage", "none", "--link", "none", "--no-judge-versions")
+    assert train("--config", "small", *quick, "-o", "m.audioclass", recipe=False) == 0
+    assert "recipe small is taken at 8000 Hz" in capsys.readouterr().err
+    model = load_model("m.audioclass")
+    assert model.recipe.name == "small"
+    assert model.recipe.versions == (1.0,)  # those that it answers with
+
+
+def test_a_configuration_of_an_unknown_name_is_one_line(train, capsys):
+    assert train("--config", "smal") == 2
+    assert capsys.readouterr().err == (
+        "smal: cannot be read: No such file or directory; configurations by name: small\n"
+    )
+
+
 @pytest.mark.parametrize("option", ["--taxonomy", "--config"])
 def test_a_file_of_options_that_is_not_there_is_wrong_use(train, tmp_path, capsys, option):
     assert train(option, "nowhere.toml", "-o", "m.audioclass") == 2
