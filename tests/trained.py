@@ -29,6 +29,8 @@ poolings = [{ name = "statistics", values = ["mean", "deviation"] }]
 """
 RATE = 8000
 LABELS = ("clicks", "noise", "tone")
+# Options of a training that searches nothing, for tests of something else.
+QUICK = ["--criterion", "fixed", "--group-weights", "equal", "--link", "none", "--second-stage", "none"]
 
 
 def sound(label: str, number: int, seconds: float = 1.0) -> np.ndarray:

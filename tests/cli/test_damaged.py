@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import soundfile
-from trained import RATE, sound, write_corpus
+from trained import QUICK, RATE, sound, write_corpus
 
 import audioclass
 from audioclass.cli import run
@@ -65,7 +65,7 @@ def test_a_flipped_bit_does_not_stop_a_training(small, tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     corpus = write_corpus(tmp_path / "corpus", 3)
     write_flipped(corpus / "tone" / "flipped.wav")
-    fixed = ["--recipe", str(small / "small.toml"), "--criterion", "fixed", "--cache", str(tmp_path / "cache")]
+    fixed = ["--recipe", str(small / "small.toml"), *QUICK, "--cache", str(tmp_path / "cache")]
     assert run([command, str(corpus), *fixed]) == 1
     captured = capsys.readouterr()
     assert "flipped.wav: sample 1000 is" in captured.err
@@ -178,7 +178,7 @@ def test_training_uses_the_labels_before_a_cut_and_no_label_of_all(small, tmp_pa
     whole = corpus / "tone" / "whole.wav"
     soundfile.write(whole, sound("tone", 9, 2.0), RATE)
     whole.write_bytes(whole.read_bytes()[: 44 + 2 * RATE])
-    fixed = ["--recipe", str(small / "small.toml"), "--criterion", "fixed", "--cache", str(tmp_path / "cache")]
+    fixed = ["--recipe", str(small / "small.toml"), *QUICK, "--cache", str(tmp_path / "cache")]
     for command in ("train", "evaluate"):
         assert run([command, str(corpus), *fixed]) == 1
         reason = "ends after 1.00 s of the 2.00 s it declares; not used, for what is labelled reaches beyond"

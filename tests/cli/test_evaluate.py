@@ -6,7 +6,7 @@ import pytest
 from browser import shown
 from pages import rows
 from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
-from trained import train_small, write_corpus
+from trained import QUICK, train_small, write_corpus
 
 from audioclass.classifier.saving import save_model
 from audioclass.cli import run
@@ -29,7 +29,7 @@ def command(small, tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def way(small):
-    return ["--recipe", small / "small.toml", "--criterion", "fixed"]
+    return ["--recipe", small / "small.toml", *QUICK]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from trained import LABELS, write_corpus
+from trained import LABELS, QUICK, write_corpus
 
 from audioclass.cli import run
 from audioclass.engine.models import load_model
@@ -66,7 +66,7 @@ def test_a_full_cache_costs_a_training_no_label(small, options, tmp_path, fillin
     output = tmp_path / "m.audioclass"
     places = ["--cache", str(tmp_path / "cache"), "-o", str(output)]
     with pytest.warns(UserWarning, match="what is computed is not kept") as told:
-        assert run(["train", str(small / "corpus"), *options, "--criterion", "fixed", *places]) == 0
+        assert run(["train", str(small / "corpus"), *options, *QUICK, *places]) == 0
     assert len(told) == 1
     model = load_model(output)
     assert model.labels == LABELS
@@ -77,7 +77,7 @@ def test_a_full_cache_costs_a_training_no_label(small, options, tmp_path, fillin
 @pytest.mark.parametrize("command", ["extract", "train", "evaluate"])
 def test_a_cache_that_cannot_be_made_is_said_once(small, options, tmp_path, monkeypatch, capsys, kind, command):
     monkeypatch.chdir(tmp_path)
-    fixed = ["--criterion", "fixed"] if command != "extract" else []
+    fixed = QUICK if command != "extract" else []
     arguments = [command, str(small / "corpus"), *options, *fixed, "--cache", str(unusable(tmp_path, kind))]
     with pytest.warns(UserWarning, match="what is computed is not kept") as told:
         assert run(arguments) == 0
@@ -108,7 +108,7 @@ def test_an_output_without_room_is_one_line_and_leaves_nothing(small, options, t
     arguments = {
         "classify": ["-m", model_file, "-o", tmp_path / "out.csv"],
         "extract": [*options, "--no-cache", "-o", tmp_path / "out.csv"],
-        "train": [*options, "--criterion", "fixed", "--cache", small / "cache", "-o", tmp_path / "out.audioclass"],
+        "train": [*options, *QUICK, "--cache", small / "cache", "-o", tmp_path / "out.audioclass"],
     }
     done = limited([command, small / "corpus", *arguments[command]], 100)
     assert done.returncode == 1
@@ -125,7 +125,7 @@ def test_a_label_that_cannot_be_read_is_not_left_out_of_a_model(small, options, 
     for path in (corpus / "tone").iterdir():
         path.write_bytes(path.read_bytes()[:20])
     output = tmp_path / "m.audioclass"
-    assert run(["train", str(corpus), *options, "--criterion", "fixed", "--cache", "-", "-o", str(output)]) == 1
+    assert run(["train", str(corpus), *options, *QUICK, "--cache", "-", "-o", str(output)]) == 1
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("label 'tone': none of its recordings could be read (2 failed, such as ")
     assert not output.exists()

@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from trained import write_corpus
+from trained import QUICK, write_corpus
 
 from audioclass.cli import run
 
@@ -92,6 +92,6 @@ def test_a_link_stays_a_link_and_a_device_a_device(place, command, monkeypatch):
 
 def test_a_model_may_be_written_again_into_its_corpus(place):
     shutil.copy("m.audioclass", "corpus/corpus.audioclass")
-    arguments = ["--recipe", "recipe.toml", "--criterion", "fixed", "--cache", "cache"]
+    arguments = ["--recipe", "recipe.toml", *QUICK, "--cache", "cache"]
     write_corpus(place / "corpus", 4, first=1)
     assert run(["train", "corpus", *arguments, "-o", "corpus/corpus.audioclass"]) == 0
