@@ -226,8 +226,8 @@ def read_config(path: Path) -> dict[str, Any]:
     try:
         table = tomllib.loads(not_endless(path).read_text(encoding="utf-8"))
     except OSError as error:
-        names = "" if path.suffix or len(path.parts) > 1 else f"; configurations by name: {', '.join(shipped)}"
-        raise UsageError(f"{path}: cannot be read: {error.strerror}{names}") from error
+        hint = "" if path.suffix or len(path.parts) > 1 else f"; configurations by name: {', '.join(shipped)}"
+        raise UsageError(f"{path}: cannot be read: {error.strerror}{hint}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path}: not a TOML file: {error}") from error
     names = {name: option.name for option in OPTIONS for name in option.names} | {SEED: SEED}

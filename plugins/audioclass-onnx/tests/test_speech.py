@@ -211,7 +211,7 @@ def test_a_vector_is_the_same_bits_every_time(real):
 def test_a_recipe_fuses_it_with_our_groups(real, tmp_path):
     path = tmp_path / "spoken.toml"
     part = '[[parts]]\ngroup = "speech"\nembedding = { name = "speech_embedding" }\n'
-    path.write_text(f"{recipe_text('environment')}\n{part}", encoding="utf-8")
+    path.write_text(f"{recipe_text('environment22')}\n{part}", encoding="utf-8")
     fused = load_recipe(str(path), plugin_manager())
     assert {"mel", "speech"} < set(fused.groups)
     samples = noise_at(fused.framing.sample_rate)
