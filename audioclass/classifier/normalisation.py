@@ -103,8 +103,8 @@ def _knots(column: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarr
     last = np.append(np.flatnonzero(column[1:] != column[:-1]), len(column) - 1)
     middles = last + 1 + np.append(0, last[:-1] + 1)  # twice the middle rank
     if len(last) > KNOTS:
-        kept = _thinned(middles.tobytes(), len(column))
-        last, middles = last[kept], middles[kept]
+        places = _thinned(middles.tobytes(), len(column))
+        last, middles = last[places], middles[places]
     return column[last], scores[middles]
 
 

@@ -47,8 +47,8 @@ class Beat:
         beat = seconds[is_beat][(lags[:, -1, is_beat] * preference).argmax(axis=1)]
         read = np.stack([_at(lags, beat * frame_rate * one) for one in MULTIPLES], axis=1)
         clarity = _at(lags, beat * frame_rate)[:, -1]
-        own = np.stack([np.log2(beat / USUAL_BEAT), clarity], axis=1)
-        return np.concatenate([tracks.flat(read[:, :, :-1]), own], axis=1).astype(np.float32)
+        pace = np.stack([np.log2(beat / USUAL_BEAT), clarity], axis=1)
+        return np.concatenate([tracks.flat(read[:, :, :-1]), pace], axis=1).astype(np.float32)
 
 
 @component

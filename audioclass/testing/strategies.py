@@ -240,12 +240,12 @@ def scores_of_labels_are_by_row(strategy: Any) -> None:
     for n_labels in SIZES:
         plan, _ = _planned(strategy, n_labels)
         scores = np.random.default_rng(0).normal(size=(5, len(plan.dichotomies)))
-        if isinstance(strategy, ScoresLabels) and (found := strategy.label_scores(plan, scores)) is not None:
-            require(found.shape == (5, n_labels), f"label_scores gave shape {found.shape} for {n_labels} labels")
-            require_close(strategy.label_scores(plan, scores[:2]), found[:2], 1e-12, "label_scores of some rows")
-        if isinstance(strategy, ScoresGroups) and (found := strategy.group_scores(plan, scores)) is not None:
-            require(found.ndim == 2 and len(found) == 5, f"group_scores gave shape {found.shape} for 5 rows")
-            require_close(strategy.group_scores(plan, scores[:2]), found[:2], 1e-12, "group_scores of some rows")
+        if isinstance(strategy, ScoresLabels) and (by_label := strategy.label_scores(plan, scores)) is not None:
+            require(by_label.shape == (5, n_labels), f"label_scores gave shape {by_label.shape} for {n_labels} labels")
+            require_close(strategy.label_scores(plan, scores[:2]), by_label[:2], 1e-12, "label_scores of some rows")
+        if isinstance(strategy, ScoresGroups) and (by_group := strategy.group_scores(plan, scores)) is not None:
+            require(by_group.ndim == 2 and len(by_group) == 5, f"group_scores gave shape {by_group.shape} for 5 rows")
+            require_close(strategy.group_scores(plan, scores[:2]), by_group[:2], 1e-12, "group_scores of some rows")
 
 
 CHECKS: tuple[Check, ...] = (

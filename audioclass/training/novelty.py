@@ -46,8 +46,8 @@ def fit_novelty(
     order = np.argsort(-strangeness, kind="stable")
     if len(order) > MOST_CALIBRATION:
         order = order[np.linspace(0, len(order) - 1, MOST_CALIBRATION).round().astype(int)]
-    kept = weights[order] * (weights.sum() / weights[order].sum())
-    arrays = (centres, spreads, strangeness[order], kept)
+    scaled = weights[order] * (weights.sum() / weights[order].sum())
+    arrays = (centres, spreads, strangeness[order], scaled)
     return Novelty(seen.views(np.ones(len(X), bool)), *(array.astype(np.float32) for array in arrays))
 
 

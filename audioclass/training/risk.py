@@ -31,5 +31,5 @@ def _calibration(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np
     weights, order = group_shares(groups), np.argsort(values, kind="stable")
     if len(order) > MOST_CALIBRATION:
         order = order[np.linspace(0, len(order) - 1, MOST_CALIBRATION).round().astype(int)]
-    kept = weights[order] * (weights.sum() / weights[order].sum())
-    return values[order].astype(np.float32), kept.astype(np.float32)
+    scaled = weights[order] * (weights.sum() / weights[order].sum())
+    return values[order].astype(np.float32), scaled.astype(np.float32)
