@@ -24,7 +24,7 @@ from audioclass.engine.recipe_choice import RecipeChoice, with_chosen_recipe
 from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.tree_editing import as_given
-from audioclass.engine.versions import examples_of, judge_versions
+from audioclass.engine.versions import affordable_versions, examples_of, judge_versions
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
@@ -162,6 +162,7 @@ def train_on(
     """
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
+    dataset, config, notes = affordable_versions(dataset, config)
     recipe = recipe_of(config)
     preprocessing, group_weights = fit_preprocessing(
         dataset.X[:, : recipe.n_features],  # first versions: ranks and spreads are those of recordings as they are
@@ -180,6 +181,7 @@ def train_on(
             if config.judges_versions:
                 judged = judge_versions(examples, training, config, run, store=store)
                 examples, training, config = judged.examples, judged.training, judged.config
+        training = replace(training, notes=(*training.notes, *notes))
         inverse_temperature = fit_inverse_temperature(training.held_out, dataset.y, dataset.clip_names)
         grouped = evaluate_posteriors(dataset, training.held_out, taxonomy, inverse_temperature)
         random_split = None

@@ -29,6 +29,20 @@ def examples_of(dataset: Dataset, recipe: Recipe, preprocessing: Preprocessing, 
     return Examples.of(X, dataset.y, dataset.weights, dataset.groups, windows=windows, averages=config.average_versions)
 
 
+def affordable_versions(dataset: Dataset, config: TrainingConfig) -> tuple[Dataset, TrainingConfig, tuple[str, ...]]:
+    """Both with first versions alone, and a note, where the versions of a recipe are too many rows for one system.
+
+    What other trainers of more rows lose is more than versions bring.
+    """
+    recipe = config.known_recipe
+    n_rows = 0 if recipe is None else len(dataset.X) * len(recipe.versions)
+    if recipe is None or not config.judges_versions or n_rows <= config.large_rows:
+        return dataset, config, ()
+    note = f"versions: one is kept, {len(recipe.versions)} of {len(dataset.X)} windows are more than large_rows"
+    single = replace(config, recipe=recipe.at_one_speed, versions=())
+    return replace(dataset, X=dataset.X[:, : recipe.n_features]), single, (note,)
+
+
 @dataclass(frozen=True, eq=False)
 class JudgedVersions:
     """The training that is kept, on all versions or on the first alone, with its examples and configuration."""

@@ -217,3 +217,13 @@ def test_options_of_versions_need_versions():
 
 def test_fractions_are_read_from_files_too():
     assert config(recipe="environment22", versions=[1, "15/14"]).recipe.versions == pytest.approx((1, 15 / 14))
+
+
+def test_versions_that_are_too_many_rows_for_one_system_are_left_out(small):
+    one = train_small(small, **CHOICES)
+    n = len(one.dataset.X)
+    judged = train_versions(small, judge_versions=True, large_rows=2 * n)
+    assert judged.training.notes[-1] == f"versions: one is kept, 3 of {n} windows are more than large_rows"
+    assert judged.model.recipe.versions == (1.0,)
+    assert (judged.training.held_out == one.training.held_out).all()
+    assert train_versions(small, large_rows=3 * n).model.classifier.n_support == 3 * n
