@@ -28,6 +28,7 @@ STEPS = (3.0, 1 / 3, 0.0)
 SWEEPS = 2  # over all groups, each time in another order
 GAIN = 1e-3  # relative, for which a step is taken
 PARTS = 3  # of the sources: a search sees all but one
+LEAST_SOURCES = 20  # with fewer, such as a handful of speakers, weights are chosen for these alone
 REPEATS = 2
 SHARES = (0.5, 1.0)  # of the chosen weights, the rest being of the given ones
 GAMMAS = (0.25, 0.5, 1.0, 2.0)  # of exp(−γ · distance), whose mean is 1
@@ -119,7 +120,7 @@ def choose_group_weights(
     start /= start.sum()
     as_given = GroupWeights(dict(zip(names, start.tolist(), strict=True)), are_chosen=False)
     rows = spread_rows(y, ROWS)
-    if np.count_nonzero(start) < 2 or len(np.unique(groups[rows])) <= PARTS:
+    if np.count_nonzero(start) < 2 or len(np.unique(groups[rows])) < LEAST_SOURCES:
         return as_given
     prepared = preprocessing.apply(X[rows])
     sample = _Sample(
