@@ -49,7 +49,7 @@ class Forest:
         scores = smoothed_log(mean_values(trees, examples.X, bags.T == 0), self.n_trees)
         return trees.arrays if self.bootstrap else self.fit_labels(examples), scores
 
-    def label_scores(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
+    def scores_of_labels(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
         """The smoothed logarithm of the mean leaf frequencies."""
         trees = Trees.of(arrays)
         return smoothed_log(mean_values(trees, X), len(trees.roots))

@@ -41,7 +41,7 @@ class Boosting:
         ).fit(X, examples.y, sample_weight=examples.weights)
         return boosted_arrays(model, X)
 
-    def label_scores(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
+    def scores_of_labels(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
         """Raw scores; of two labels the first has 0 and the second the log-odds."""
         raw = raw_scores(arrays, X)
         return np.hstack([np.zeros_like(raw), raw]) if raw.shape[1] == 1 else raw

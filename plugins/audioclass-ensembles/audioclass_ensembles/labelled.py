@@ -51,7 +51,7 @@ class Method(Protocol):
     def fit_labels(self, examples: Dataset) -> Arrays:
         """The fitted method as named arrays."""
 
-    def label_scores(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
+    def scores_of_labels(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
         """A score for each label, (n, n_labels)."""
 
     def fit_labels_out_of_bag(self, examples: Dataset, groups: np.ndarray) -> tuple[Arrays, np.ndarray]:
@@ -74,7 +74,7 @@ class OfDichotomies:
 
     def scores(self: Method, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         """The log-odds of +1 where the method has posteriors, (n,)."""
-        return _difference(self.label_scores(machine.arrays, X))
+        return _difference(self.scores_of_labels(machine.arrays, X))
 
 
 class OfAllLabels:
@@ -88,7 +88,7 @@ class OfAllLabels:
 
     def scores(self: Method, machine: FeatureMachine, X: np.ndarray) -> np.ndarray:
         """(n, n_labels)."""
-        return self.label_scores(machine.arrays, X)
+        return self.scores_of_labels(machine.arrays, X)
 
     def fit_combination(self, scores: np.ndarray, y: np.ndarray) -> Fitted:
         """The temperature of the lowest log-loss on held-out scores."""

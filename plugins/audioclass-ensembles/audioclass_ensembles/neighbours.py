@@ -44,7 +44,7 @@ class Neighbours:
         arrays = self.fit_labels(examples)
         return arrays, self._log_shares(arrays, examples.X, np.unique(groups, return_inverse=True)[1])
 
-    def label_scores(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
+    def scores_of_labels(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
         """The smoothed logarithm of each label's share of the votes."""
         return self._log_shares(arrays, X)
 

@@ -38,7 +38,7 @@ class Samme(OfAllLabels):
         votes = [_votes(each, examples.n_labels) for each in rounds]
         return Trees.flatten([each.member.tree_ for each in rounds], votes).arrays
 
-    def label_scores(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
+    def scores_of_labels(self, arrays: Arrays, X: np.ndarray) -> np.ndarray:
         """The sum of the votes for each label."""
         trees = Trees.of(arrays)
         return mean_values(trees, X) * len(trees.roots)
