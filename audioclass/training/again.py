@@ -6,8 +6,8 @@ from audioclass.run import Run
 from audioclass.storage import Store
 from audioclass.training.assemble import Training, assemble, assemble_direct
 from audioclass.training.config import TrainingConfig
-from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.direct import train_direct
+from audioclass.training.dichotomies import TrainedDichotomy, train_dichotomies
+from audioclass.training.direct import TrainedDirect, train_direct
 from audioclass.training.examples import Examples
 
 
@@ -15,13 +15,32 @@ def train_again(
     examples: Examples, config: TrainingConfig, training: Training, run: Run, *, store: Store | None = None
 ) -> Training:
     """A training on these examples, of the same windows, with what another chose."""
-    labels, plan, trained = training.classifier.labels, training.classifier.plan, training.trained
+    labels, plan = training.classifier.labels, training.classifier.plan
     if plan is None:
         [choice] = training.selected
-        direct = train_direct(examples, len(labels), choice.kernel, choice.C, config, run, store=store)
-        return assemble_direct(examples, labels, config, direct, choice)
-    again = train_dichotomies(
-        plan.dichotomies,
+        return assemble_direct(
+            examples, labels, config, direct_again(examples, config, training, run, store=store), choice
+        )
+    again = dichotomies_again(examples, config, training, run, store=store)
+    return assemble(examples, labels, config, plan, again, training.selected, run=run, store=store)
+
+
+def direct_again(
+    examples: Examples, config: TrainingConfig, training: Training, run: Run, *, store: Store | None = None
+) -> TrainedDirect:
+    """The machine of a direct strategy on these examples."""
+    [choice] = training.selected
+    n_labels = len(training.classifier.labels)
+    return train_direct(examples, n_labels, choice.kernel, choice.C, config, run, store=store)
+
+
+def dichotomies_again(
+    examples: Examples, config: TrainingConfig, training: Training, run: Run, *, store: Store | None = None
+) -> list[TrainedDichotomy]:
+    """Every dichotomy of a plan on these examples."""
+    trained = training.trained
+    return train_dichotomies(
+        [result.dichotomy for result in trained],
         examples,
         [result.kernel for result in trained],
         [result.C for result in trained],
@@ -31,4 +50,3 @@ def train_again(
         everywhere=True,
         store=store,
     )
-    return assemble(examples, labels, config, plan, again, training.selected, run=run, store=store)

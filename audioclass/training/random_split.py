@@ -8,10 +8,9 @@ import numpy as np
 
 from audioclass.run import Run
 from audioclass.storage import Store
+from audioclass.training.again import dichotomies_again, direct_again
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
-from audioclass.training.dichotomies import train_dichotomies
-from audioclass.training.direct import train_direct
 from audioclass.training.examples import Examples
 from audioclass.training.inner_folds import InnerFolds, cross_folds, inner_folds
 from audioclass.training.last_steps import can_refit, same_kind_again
@@ -22,22 +21,10 @@ def random_split_posteriors(
 ) -> np.ndarray:
     """(n, n_labels) posteriors, each example held out by itself, with the kernels and dichotomies of a training."""
     apart = replace(examples, groups=np.arange(len(examples.y)))
-    labels, plan, trained = training.classifier.labels, training.classifier.plan, training.trained
-    if plan is None:
-        [choice] = training.selected
-        direct = train_direct(apart, len(labels), choice.kernel, choice.C, config, run, store=store)
+    if training.classifier.plan is None:
+        direct = direct_again(apart, config, training, run, store=store)
         return _held_out(training, direct.held_out, InnerFolds(cross_folds(direct.held_out, apart)), apart)
-    again = train_dichotomies(
-        plan.dichotomies,
-        apart,
-        [result.kernel for result in trained],
-        [result.C for result in trained],
-        config,
-        run,
-        importance=[result.importance for result in trained],
-        everywhere=True,
-        store=store,
-    )
+    again = dichotomies_again(apart, config, training, run, store=store)
     scores = np.stack([result.held_out for result in again], axis=1)
     return _held_out(training, scores, inner_folds(scores, again, apart, config, run, store=store), apart)
 
