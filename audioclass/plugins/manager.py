@@ -134,18 +134,22 @@ class PluginManager:
         self._hooks = pluggy.PluginManager(PROJECT)
         self._hooks.add_hookspecs(hookspecs)
         self._stop_tracing: Callable[[], None] | None = None
-        self.trace(trace)
         self._modules: dict[str, Any] = {}
         self._entries: dict[tuple[str, str], Entry] = {}
         self._classes: dict[tuple[str, str], type[Any]] = {}
         self._described: dict[tuple[str, str], Entry] = {}
         self._sources: dict[str, PluginSource] = {}
+        self.trace(trace)
         for source in sources:
             self.admit(source)
 
     def trace(self, wanted: bool = True) -> None:
-        """Write every call of a hook to standard error from now on, or no longer."""
+        """Write every call of a hook to standard error from now on, or no longer.
+
+        A module that was asked before is asked again: a trace does not depend on what ran earlier in the process.
+        """
         if wanted and self._stop_tracing is None:
+            self._classes.clear()
             self._stop_tracing = self._hooks.add_hookcall_monitoring(lambda *_: None, _write_call)
         elif not wanted and self._stop_tracing is not None:
             self._stop_tracing()

@@ -54,7 +54,8 @@ def test_a_module_that_does_not_load_is_one_line(capsys):
     )
 
 
-def test_hooks_are_traced_on_standard_error(capsys):
+def test_hooks_are_traced_on_standard_error_whatever_was_loaded_before(capsys):
+    plugin_manager().load("kernel", "linear")
     assert run(["--trace-hooks", "plugins", "check", "linear"]) == 0
     captured = capsys.readouterr()
     assert "register_kernels of audioclass.kernels.linear: Linear\n" in captured.err
