@@ -264,7 +264,7 @@ class FoldedCorpus:
             part = run.telling(f"fold {number} of {len(names)}")
             arrays = computed(
                 store,
-                partial(self._key, config, held),
+                partial(self._key, config, held, run.seed),
                 partial(self._fold_arrays, held, config, part),
             )
             results.append(FoldResult.of_arrays(arrays))
@@ -329,11 +329,11 @@ class FoldedCorpus:
             raise CorpusError("the recordings of the corpus changed while it was evaluated")
         return fitted, replace(self.dataset, X=fitted.join(self.dataset.X, learnt.X))
 
-    def _key(self, config: TrainingConfig, held: np.ndarray) -> str:
+    def _key(self, config: TrainingConfig, held: np.ndarray, seed: int) -> str:
         tree = self.taxonomy.to_toml() if self.taxonomy else ""
         rows, recipe = np.packbits(held).tobytes().hex(), recipe_of(config)
         weights = [] if set(recipe.group_weights.values()) <= {1.0} else [recipe.group_weights]
-        return repr((self.dataset.fingerprint, recipe.fingerprint, config.to_plain(), tree, rows, *weights))
+        return repr((self.dataset.fingerprint, recipe.fingerprint, config.to_plain(), tree, rows, seed, *weights))
 
 
 @dataclass(frozen=True, eq=False)

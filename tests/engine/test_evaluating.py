@@ -121,23 +121,34 @@ def test_processes_change_no_figure(small, setup, judged):
 
 
 def test_a_run_that_stopped_goes_on_with_the_next_fold(small, setup, judged, tmp_path):
+    assert "fold 1 of 3, training" in stages_until("fold 3", small, setup, tmp_path)
     told = []
-
-    def stop(stage, done, total):
-        told.append(stage)
-        if stage.startswith("fold 3"):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        cross_validate(small / "corpus", config=setup, folds="3", run=run(tmp_path, progress=stop))
-    assert "fold 1 of 3, training" in told
-    told.clear()
     again = cross_validate(
         small / "corpus", config=setup, folds="3", run=run(tmp_path, progress=lambda stage, *_: told.append(stage))
     )
     assert not any(stage.startswith(("fold 1", "fold 2")) for stage in told)
     assert np.array_equal(again.P, judged.P)
     assert not list((tmp_path / "folds").iterdir())
+
+
+def test_a_run_of_another_seed_evaluates_all_folds_anew(small, setup, tmp_path):
+    stages_until("fold 2", small, setup, tmp_path)
+    assert "fold 1 of 3, training" not in stages_until("fold 2", small, setup, tmp_path)
+    assert "fold 1 of 3, training" in stages_until("fold 2", small, setup, tmp_path, seed=1)
+
+
+def stages_until(last, small, setup, cache, seed=0):
+    """The stages of an evaluation that is stopped in the last of them."""
+    told = []
+
+    def stop(stage, done, total):
+        told.append(stage)
+        if stage.startswith(last):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cross_validate(small / "corpus", config=setup, folds="3", run=run(cache, progress=stop, seed=seed))
+    return told
 
 
 def test_a_label_in_one_fold_only_is_one_line(small, setup):
