@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import tomllib
 import typing
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -15,14 +14,10 @@ from typing import Annotated, Any, ClassVar, Self
 import typer
 
 from audioclass.cli import screen
-from audioclass.errors import UsageError, unknown_name
-from audioclass.recordings import ABSENT, FOLDER, irregularity, not_endless
-from audioclass.run import Executor, Run, executor_for
-from audioclass.training.config import OPTIONS, Option, TrainingConfig
-from audioclass.training.shipped import shipped_configs
-
-PROJECT_FILE = "audioclass.toml"
-SEED = "seed"
+from audioclass.cli.stated_options import SEED, StatedOptions, find_project_file, read_config
+from audioclass.errors import UsageError
+from audioclass.run import Executor, executor_for
+from audioclass.training.config import OPTIONS, Option
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Cache = Annotated[
@@ -138,50 +133,6 @@ class ComparisonOptions(TrainingOptions):
 
 
 @dataclass(frozen=True)
-class StatedOptions:
-    """What a user stated of a training, and the file that each of it stands in."""
-
-    values: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    sources: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    def updated(self, values: Mapping[str, Any], source: str = "") -> StatedOptions:
-        """With more of it, which wins."""
-        sources = {**self.sources, **dict.fromkeys(values, source)}
-        return StatedOptions({**self.values, **values}, sources)
-
-    @property
-    def seed(self) -> int:
-        """Where all randomness starts."""
-        seed = self.values.get(SEED, 0)
-        if type(seed) is not int or seed < 0:
-            raise UsageError(
-                f"{self.sources.get(SEED) or '--seed'}: seed={seed!r} must be a whole number of at least 0"
-            )
-        return seed
-
-    def config(self, run: Run) -> TrainingConfig:
-        """The configuration; what was stated without effect is refused."""
-        return TrainingConfig.of(self._options, run, sources=self.sources)
-
-    def configs(self, run: Run, strategies: Sequence[str]) -> dict[str, TrainingConfig]:
-        """One for each strategy; refused is what has no effect in any."""
-        from audioclass.training.effects import check_effects  # help goes without it
-
-        configs = {
-            strategy: TrainingConfig.of(
-                {**self._options, "strategy": strategy}, run, sources=self.sources, checks_effects=False
-            )
-            for strategy in strategies
-        }
-        check_effects(configs.values(), self.sources)
-        return configs
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {name: value for name, value in self.values.items() if name != SEED}
-
-
-@dataclass(frozen=True)
 class WorkOptions(OptionGroup):
     """Where the work is done."""
 
@@ -207,34 +158,6 @@ class CorpusOptions(WorkOptions):
     ] = None
     cache: Cache = None
     strict: Strict = False
-
-
-def find_project_file(corpus: Path) -> Path | None:
-    """The file of options that belongs to a corpus: in its folder, or beside it."""
-    places = [corpus, corpus.parent] if irregularity(corpus) == FOLDER else [corpus.parent]
-    return next((place / PROJECT_FILE for place in places if not irregularity(place / PROJECT_FILE)), None)
-
-
-def read_config(path: Path) -> dict[str, Any]:
-    """The options that a TOML file states: numbers and texts, and a table for a component with its parameters.
-
-    A name without a suffix, where there is no such file, is that of a configuration that comes with the package.
-    """
-    shipped = shipped_configs()
-    if str(path) in shipped and irregularity(path) == ABSENT:
-        return dict(shipped[str(path)])
-    try:
-        table = tomllib.loads(not_endless(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        hint = "" if path.suffix or len(path.parts) > 1 else f"; configurations by name: {', '.join(shipped)}"
-        raise UsageError(f"{path}: cannot be read: {error.strerror}{hint}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{path}: not a TOML file: {error}") from error
-    names = {name: option.name for option in OPTIONS for name in option.names} | {SEED: SEED}
-    for key in table:
-        if key not in names:
-            raise UsageError(f"{path}: {unknown_name('option', key, names)}")
-    return {names[key]: value for key, value in table.items()}
 
 
 def _training_keyword(option: Option) -> inspect.Parameter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from audioclass.contracts import ClimbsLosses, HasGradient, NeedsWindow, StatesLoss
 from audioclass.errors import UsageError
@@ -23,10 +23,13 @@ SELECTION = (
 OF_DICHOTOMIES = ("trainer", "calibrator", "large", "large_rows", "selection_scope")
 
 
-def check_effects(configs: Iterable[TrainingConfig], sources: Mapping[str, str] | None = None) -> None:
+def check_effects(
+    configs: Iterable[TrainingConfig], sources: Mapping[str, str] | None = None, *, overruled: Collection[str] = ()
+) -> None:
     """Refuse a held-out method that a learner does not have, and what was stated without effect in every one of them.
 
-    `sources` are the files that options were stated in, for errors.
+    `sources` are the files that options were stated in, for errors. Fields that are `overruled` may be without effect:
+    they have one in their file, but for what was stated over it.
     """
     configs = list(configs)
     for config in configs:
@@ -36,7 +39,7 @@ def check_effects(configs: Iterable[TrainingConfig], sources: Mapping[str, str] 
         check_clean_folds(config)
     reasons = [without_effect(config) for config in configs]
     for option in OPTIONS:
-        is_stated = any(option.field in config.chosen for config in configs)
+        is_stated = option.field not in overruled and any(option.field in config.chosen for config in configs)
         if is_stated and reasons and all(option.field in each for each in reasons):
             where = (sources or {}).get(option.name)
             stated = f"{option.name}={option.text(getattr(configs[0], option.field))}"

@@ -10,7 +10,8 @@ from audioclass.cli import screen
 from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
 from audioclass.cli.actions.evaluate_model import TRAINED_ALREADY
 from audioclass.cli.figures import show_comparison
-from audioclass.cli.options import ComparisonOptions, CorpusOptions, StatedOptions
+from audioclass.cli.options import ComparisonOptions, CorpusOptions
+from audioclass.cli.stated_options import StatedOptions
 from audioclass.engine import comparing
 from audioclass.engine.models import load_model, names_model
 from audioclass.errors import UsageError
