@@ -15,8 +15,9 @@ from pathlib import Path
 import bench
 import numpy as np
 
+from audioclass.engine.corpus_folds import folds_of
 from audioclass.engine.datasets import gather, read_corpus_at, tree_for
-from audioclass.engine.evaluating import FoldedCorpus, folds_of
+from audioclass.engine.folded_corpus import FoldedCorpus
 from audioclass.engine.runs import make_run
 from audioclass.engine.training import train_on
 from audioclass.run import executor_for

@@ -16,7 +16,8 @@ from pathlib import Path
 import bench
 import numpy as np
 
-from audioclass.engine.evaluating import Evaluated, cross_validate
+from audioclass.engine.evaluated import Evaluated
+from audioclass.engine.evaluating import cross_validate
 from audioclass.engine.runs import make_run
 from audioclass.evaluation.calibration import Binning
 from audioclass.run import executor_for

@@ -18,6 +18,12 @@ def learnt_tree(model: Model) -> WrittenTree | None:
     return written_tree(classifier.strategy, classifier.plan, model.labels, model.about, model.taxonomy)
 
 
+def tree_text(model: Model) -> str:
+    """The same as the text of a TOML file, empty where there is no tree."""
+    tree = learnt_tree(model)
+    return tree.to_toml() if tree else ""
+
+
 def written_tree(
     strategy: Any, plan: Plan | None, labels: Sequence[str], about: Mapping[str, Any], taxonomy: Taxonomy
 ) -> WrittenTree | None:

@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from audioclass.classifier.model import Model
+from audioclass.engine.corpus_folds import AUTO
 from audioclass.engine.datasets import read_corpus_at
-from audioclass.engine.evaluating import AUTO, Evaluated, evaluate_model, prepare_folds, trained_already
+from audioclass.engine.evaluated import Evaluated
+from audioclass.engine.evaluating import evaluate_model, trained_already
+from audioclass.engine.folded_corpus import prepare_folds
 from audioclass.engine.recipe_choice import with_chosen_recipe
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.errors import UsageError

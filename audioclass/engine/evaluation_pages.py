@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from audioclass.engine.evaluating import Evaluated
+from audioclass.engine.evaluated import Evaluated
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.reports.evaluation import write_evaluation
 from audioclass.reports.players import relative_link

@@ -17,8 +17,9 @@ from audioclass.cli import run as run_command
 from audioclass.data import Clip
 from audioclass.engine.calibrating import calibrate
 from audioclass.engine.classifying import classify
-from audioclass.engine.evaluating import cross_validate, evaluate_model, prepare_folds
+from audioclass.engine.evaluating import cross_validate, evaluate_model
 from audioclass.engine.fitting import _choose, fit_recipe
+from audioclass.engine.folded_corpus import prepare_folds
 from audioclass.engine.models import load_model
 from audioclass.engine.streaming import classify_stream
 from audioclass.engine.training import train

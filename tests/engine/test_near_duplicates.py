@@ -10,7 +10,7 @@ from audioclass.classifier.summary import Summary
 from audioclass.cli import run as run_command
 from audioclass.data import Clip, Segment
 from audioclass.engine.datasets import Dataset
-from audioclass.engine.evaluating import Evaluated
+from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicates_among
 from audioclass.training.near_duplicates import NearDuplicates
 

@@ -11,7 +11,8 @@ from audioclass.classifier.about import check_about
 from audioclass.data import Clip, Corpus
 from audioclass.engine import recipe_choice
 from audioclass.engine.datasets import read_corpus_at
-from audioclass.engine.evaluating import Evaluated, cross_validate
+from audioclass.engine.evaluated import Evaluated
+from audioclass.engine.evaluating import cross_validate
 from audioclass.engine.recipe_choice import (
     RecipeChoice,
     best_of,

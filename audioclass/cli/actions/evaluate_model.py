@@ -11,7 +11,7 @@ from audioclass.cli.actions.corpus_run import corpus_progress, corpus_run
 from audioclass.cli.figures import show_evaluation
 from audioclass.cli.options import CorpusOptions, EvaluationOptions
 from audioclass.engine import evaluating
-from audioclass.engine.evaluating import Evaluated
+from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.evaluation_pages import write_evaluation_page
 from audioclass.engine.models import load_model
 from audioclass.errors import AudioclassError, UsageError
