@@ -17,7 +17,8 @@ from audioclass.cli import screen
 from audioclass.cli.stated_options import SEED, StatedOptions, find_project_file, read_config
 from audioclass.errors import UsageError
 from audioclass.run import Executor, executor_for
-from audioclass.training.config import OPTIONS, Option
+from audioclass.training.config import OPTIONS
+from audioclass.training.options import Option
 
 Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Cache = Annotated[

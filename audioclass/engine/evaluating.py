@@ -22,7 +22,8 @@ from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.training import config_from, recipe_of
 from audioclass.errors import CorpusError, did_you_mean
 from audioclass.run import Run
-from audioclass.training.config import AUTO_RECIPE, TrainingConfig
+from audioclass.training.config import TrainingConfig
+from audioclass.training.options import AUTO_RECIPE
 
 
 def evaluate_model(model: Model, corpus: str | Path, *, reader: str | None = None, run: Run | None = None) -> Evaluated:

@@ -26,8 +26,9 @@ from audioclass.numerics import log_losses, softmax
 from audioclass.run import Run
 from audioclass.strategies.temperature import best_temperature
 from audioclass.threads import one_thread
-from audioclass.training.config import AUTO_RECIPE, TrainingConfig
+from audioclass.training.config import TrainingConfig
 from audioclass.training.label_machines import LabelMachines
+from audioclass.training.options import AUTO_RECIPE
 
 MOST_CLIPS = 300
 MOST_WINDOWS = 1200

@@ -7,13 +7,9 @@ that `--help` stays quick.
 
 from __future__ import annotations
 
-import dataclasses
-import tomllib
 import typing
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from audioclass.contracts import (
@@ -29,17 +25,14 @@ from audioclass.contracts import (
 )
 from audioclass.criteria.judging import check_judges
 from audioclass.errors import UsageError, unknown_name
-from audioclass.parameters import Parameter, component_text, parameter, parameter_of
-from audioclass.recordings import ABSENT, irregularity
+from audioclass.parameters import parameter
 from audioclass.run import Run
+from audioclass.training.options import AUTO_RECIPE, EVERY_LINK, options_of, slot
 
 if TYPE_CHECKING:
     from audioclass.extraction.recipe import Recipe
     from audioclass.taxonomy import Taxonomy
 
-FIXED = "fixed"
-LEARN: Literal["learn"] = "learn"
-AUTO_RECIPE: Literal["auto"] = "auto"
 HeldOutMethod = Literal["auto", "closed_form", "out_of_bag", "span", "folds"]
 AUTO_METHOD: Literal["auto"] = "auto"
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
@@ -47,13 +40,6 @@ SelectionScope = Literal["node", "level", "shared"]
 Balance = Literal["auto", "sides", "none"]
 GroupWeighting = Literal["equal", "greedy"]
 SecondStageChoice = Literal["auto", "clean", "rule", "none"]
-NO_LINK = "none"
-EVERY_LINK = "auto"
-
-
-def _slot(kind: str, default: str, help: str) -> Any:  # noqa: A002 (the word that typer and argparse use)
-    """A field that holds a component, or whatever else is resolved from a text; `default` is what nobody stated."""
-    return field(default=None, metadata={"slot": {"kind": kind, "default": default, "help": help}})
 
 
 @dataclass(frozen=True)
@@ -65,15 +51,15 @@ class TrainingConfig:
     features and groups of labels; who brings features of his own has no recipe. `chosen` names what somebody stated.
     """
 
-    strategy: Strategy | DirectStrategy = _slot("strategy", "hybrid_dendrogram", "how labels are told apart")
-    kernels: tuple[Kernel, ...] = _slot("kernel", "gaussian_unscaled", "kernel, or several that compete: `a+b`")
-    trainer: Trainer = _slot("trainer", "least_squares", "binary trainer")
-    calibrator: Calibrator = _slot("calibrator", "platt", "scores to probabilities")
-    criterion: Criterion | None = _slot(
+    strategy: Strategy | DirectStrategy = slot("strategy", "hybrid_dendrogram", "how labels are told apart")
+    kernels: tuple[Kernel, ...] = slot("kernel", "gaussian_unscaled", "kernel, or several that compete: `a+b`")
+    trainer: Trainer = slot("trainer", "least_squares", "binary trainer")
+    calibrator: Calibrator = slot("calibrator", "platt", "scores to probabilities")
+    criterion: Criterion | None = slot(
         "criterion", "leave_group_out_log_loss", "what chooses kernel parameters and C; `fixed` for none"
     )
-    search: Search | None = _slot("search", "pattern", "how the criterion is searched")
-    large: Trainer | None = _slot("trainer", "landmarks", "trainer of dichotomies with very many examples")
+    search: Search | None = slot("search", "pattern", "how the criterion is searched")
+    large: Trainer | None = slot("trainer", "landmarks", "trainer of dichotomies with very many examples")
     C: float = parameter(10.0, above=0.0, help="C where nothing chooses it")
     c_rule: ErrorFactorRule = parameter(
         "searched",
@@ -122,7 +108,7 @@ class TrainingConfig:
         True,
         help="temper the posteriors of the strategy on held-out groups where that lowers their log-loss; on by default",
     )
-    links: tuple[LabelLink, ...] = _slot(
+    links: tuple[LabelLink, ...] = slot(
         "link",
         EVERY_LINK,
         "scores or posteriors of labels to logits: a link, several that compete as `a+b`, `auto`, `none`",
@@ -134,7 +120,7 @@ class TrainingConfig:
         " again without each of five folds, `rule` takes a penalty of 40/rows, `auto` is the first where it is cheap",
     )
     large_rows: int = parameter(6000, low=2, help="examples of one factorisation beyond which `large` takes over")
-    recipe: Recipe | Literal["auto"] | None = _slot(
+    recipe: Recipe | Literal["auto"] | None = slot(
         "recipe",
         AUTO_RECIPE,
         "how recordings become features; see `audioclass recipes`; `auto` chooses on a sample of the corpus",
@@ -155,7 +141,7 @@ class TrainingConfig:
     judge_versions: bool = parameter(
         True, help="keep the versions of a recipe only where they lower the log-loss of held-out groups"
     )
-    taxonomy: Taxonomy | Literal["learn"] | None = _slot(
+    taxonomy: Taxonomy | Literal["learn"] | None = slot(
         "taxonomy", "", "TOML file or folder with the tree of labels, or `learn`"
     )
     chosen: frozenset[str] = field(default=frozenset(), compare=False)
@@ -294,166 +280,8 @@ class TrainingConfig:
 
 
 DEFAULT_STRATEGY = "hybrid_dendrogram"
-OF_CORPUS = ("recipe", "window", "hop", "versions", "average_versions", "judge_versions", "taxonomy")
-NAMES = {"kernels": "kernel", "links": "link"}  # fields that hold several of what an option names
-FLAGS = {"C": ("--error-factor", "-C")}
-
-
-@dataclass(frozen=True)
-class Option:
-    """A field of the configuration as users state it: its name, default and help, and how a value becomes the field's.
-
-    A slot holds a component of `kind`; any other field is a `parameter` with its range.
-    """
-
-    name: str
-    field: str
-    default: Any
-    help: str
-    kind: str = ""
-    parameter: Parameter | None = None
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """As it is spelled on a command line."""
-        return FLAGS.get(self.name, (f"--{self.name.replace('_', '-')}",))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """As it is spelled in a file; the long flag counts too."""
-        return tuple(dict.fromkeys([self.name, self.flags[0].removeprefix("--").replace("-", "_")]))
-
-    @property
-    def is_of_corpus(self) -> bool:
-        """Whether it says how recordings become examples instead of how examples become a classifier."""
-        return self.field in OF_CORPUS
-
-    @property
-    def type(self) -> type:
-        """What a command line parses it as: lists and components are texts."""
-        base = self.parameter.type.rstrip("?") if self.parameter else "str"
-        return {"float": float, "int": int, "bool": bool}.get(base, str)
-
-    def check(self, value: Any) -> Any:
-        """A value of a parameter within its range."""
-        assert self.parameter is not None  # noqa: S101 (asked only of parameters)
-        try:
-            return self.parameter.accept(value)
-        except ValueError as error:
-            raise UsageError(str(error)) from error
-
-    def resolve(self, value: Any, run: Run) -> Any:
-        """The field's value from what was stated."""
-        if self.parameter is not None:
-            value = _speeds(value) if self.field == "versions" else value
-            is_list_as_text = isinstance(value, str) and self.parameter.type.startswith("list of")
-            return self.check(_parsed(value) if is_list_as_text else value)
-        if self.kind == "recipe":
-            return _recipe(value, run)
-        if self.kind == "taxonomy":
-            return _taxonomy(value)
-        if self.field == "kernels":
-            if not _several(value):
-                raise UsageError("kernel=[] must name at least one kernel")
-            return tuple(run.component("kernel", _named(kernel, self.default)) for kernel in _several(value))
-        if self.field == "links":
-            return _links(value, run)
-        if value is None or (self.kind == "criterion" and value == FIXED):
-            return None
-        return run.component(self.kind, _named(value, self.default))
-
-    def text(self, value: Any) -> Any:
-        """The value as a text or a number."""
-        if self.parameter is None:
-            if self.field == "links" and not value:
-                return NO_LINK
-            if value is None:
-                return FIXED if self.kind == "criterion" else ""
-            return "+".join(map(component_text, value)) if isinstance(value, tuple) else component_text(value)
-        return str(list(value)) if isinstance(value, tuple) else value
-
-
-def _options() -> tuple[Option, ...]:
-    """An option for each field that somebody can state."""
-    # Names that only type checkers import stand in slots, whose hints nobody reads.
-    hints = typing.get_type_hints(TrainingConfig, localns={"Recipe": object, "Taxonomy": object})
-    options = []
-    for each in dataclasses.fields(TrainingConfig):
-        name = NAMES.get(each.name, each.name)
-        if "slot" in each.metadata:
-            options.append(Option(name, each.name, **each.metadata["slot"]))
-        elif each.name != "chosen":
-            stated = parameter_of(each, hints[each.name])
-            options.append(Option(name, each.name, stated.default, stated.help, parameter=stated))
-    return tuple(options)
-
-
-def _parsed(text: str) -> Any:
-    """A number, truth value or list from the text of a command line."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
-
-
-def _speeds(stated: Any) -> Any:
-    """A list of numbers from one that may be a text and may hold fractions such as `15/14`; else what was stated."""
-    items = stated.strip().removeprefix("[").removesuffix("]").split(",") if isinstance(stated, str) else stated
-    if not isinstance(items, (list, tuple)) or items == [""]:
-        return () if items == [""] else stated
-    try:
-        return tuple(float(Fraction(item.strip())) if isinstance(item, str) else item for item in items)
-    except (ValueError, ArithmeticError):
-        return stated
-
-
-def _several(stated: Any) -> list[Any]:
-    """The kernels that compete: those of `a+b`, those of a sequence, or the one that was given."""
-    if isinstance(stated, str):
-        return stated.split("+")
-    return list(stated) if isinstance(stated, (tuple, list)) else [stated]
-
-
-def _named(stated: Any, default: Any) -> Any:
-    """A table without a name is of the default's component."""
-    is_nameless = isinstance(stated, Mapping) and "name" not in stated
-    return {"name": default, **stated} if is_nameless else stated
-
-
-def _links(stated: Any, run: Run) -> tuple[LabelLink, ...]:
-    """No link, all that there are, or those that were stated."""
-    if stated is None or stated == NO_LINK:
-        return ()
-    names = run.registry.names("link") if stated == EVERY_LINK else _several(stated)
-    return tuple(run.component("link", name) for name in names)
-
-
-def _recipe(stated: Any, run: Run) -> Recipe | Literal["auto"] | None:
-    if stated == AUTO_RECIPE:
-        return AUTO_RECIPE
-    if not isinstance(stated, str):
-        if stated is not None and not hasattr(stated, "framing"):
-            raise UsageError(f"recipe={stated!r} must be a name or a recipe")
-        recipe: Recipe | None = stated
-        return recipe
-    from audioclass.extraction.recipes import load_recipe
-
-    return load_recipe(stated, run.registry)
-
-
-def _taxonomy(stated: Any) -> Taxonomy | Literal["learn"] | None:
-    from audioclass.taxonomy import Taxonomy
-
-    if not stated or isinstance(stated, Taxonomy):
-        return stated or None
-    if not isinstance(stated, (str, Path)):
-        raise UsageError(f"taxonomy={stated!r} must be a path or `{LEARN}`")
-    if stated == LEARN:
-        return LEARN
-    if irregularity(Path(stated)) == ABSENT:
-        raise UsageError(f"{stated}: {ABSENT} or folder")
-    return Taxonomy.read(Path(stated))
-
-
-OPTIONS = _options()
+# Names that only type checkers import stand in slots, whose hints nobody reads.
+OPTIONS = options_of(
+    TrainingConfig, typing.get_type_hints(TrainingConfig, localns={"Recipe": object, "Taxonomy": object})
+)
 METHOD_OPTIONS = tuple(option for option in OPTIONS if not option.is_of_corpus)
