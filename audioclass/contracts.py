@@ -523,6 +523,15 @@ class ClimbsLosses(Protocol):
 
 
 @runtime_checkable
+class JoinsMachines(Protocol):
+    """A criterion that judges machines of each label against the rest by what they say together of the labels."""
+
+    @property
+    def joins(self) -> frozenset[Loss]:
+        """The losses of these machines; the problem then has labels and their trainer in the place of two sides."""
+
+
+@runtime_checkable
 class TakesLabels(Protocol):
     """A criterion of all labels at once; others get each label against the rest where a strategy fits all at once."""
 

@@ -19,7 +19,7 @@ ROOMS = {
 TABLE = (
     {"errors", "plain", "data", "display", "markup", "threads"},
     {"parameters", "problems", "taxonomy", "numerics", "outputs", "packages", "recordings", "workers"},
-    {"contracts", "trees", "text_files", "storage"},
+    {"contracts", "trees", "text_files", "storage", "temperature"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "evaluation"},
     {"extraction", "segmentation", "reports"},

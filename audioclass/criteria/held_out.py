@@ -17,8 +17,9 @@ from audioclass.criteria.least_squares import HeldOut
 from audioclass.criteria.logistic import best_log_loss, smoothed_targets
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.hookspecs import hookimpl
-from audioclass.numerics import log_loss
+from audioclass.numerics import log_loss, softmax
 from audioclass.parameters import component
+from audioclass.temperature import best_temperature
 
 
 class _OneOut:
@@ -94,9 +95,10 @@ class _SmoothLoss(_HeldOutCriterion):
 
     def gradient(self, problem: SelectionProblem) -> dict[str, float]:
         """By each kernel parameter and by C."""
-        machines = self._machines(problem)
-        _, slope = self._loss(problem.y - machines.residuals(problem.y), problem)
-        Q = machines.pull(problem.y, -slope)
+        machines, targets = self._machines(problem), problem.targets
+        _, slope = self._loss(targets - machines.residuals(targets), problem)
+        columns = zip(targets.reshape(len(slope), -1).T, slope.reshape(len(slope), -1).T, strict=True)
+        Q = np.sum([machines.pull(column, -its_slope) for column, its_slope in columns], axis=0)
         moves = {name: float(np.vdot(Q, G)) for name, G in problem.gradients.items()}
         return moves | {"C": float(-(Q.diagonal() @ problem.ridge) / problem.C)}
 
@@ -110,12 +112,21 @@ class _SquaredError(_SmoothLoss):
 
 
 class _LogLoss(_SmoothLoss):
-    """Log-loss after the best rising logistic map, as calibration will draw one."""
+    """Log-loss after the best rising logistic map, as calibration will draw one; of labels at the best temperature."""
 
     def _loss(self, scores: np.ndarray, problem: SelectionProblem) -> tuple[float, np.ndarray]:
         if isinstance(problem.learner, DirectStrategy):
             return _log_loss_of_labels(scores, problem, problem.learner), np.full(scores.shape, np.nan)
+        if not problem.is_dichotomy:
+            return _tempered_log_loss(scores, problem.labels, problem.weights)
         return best_log_loss(scores, smoothed_targets(problem.y), problem.weights)
+
+
+def _tempered_log_loss(scores: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """Of the softmax of scores (n, n_labels) at the best temperature, which needs no derivative, and its slope."""
+    T, share = best_temperature(scores, labels, weights)[0], weights / weights.sum()
+    P = softmax(scores, T)
+    return log_loss(P, labels, weights), (P - np.eye(P.shape[1])[labels]) * (share / T)[:, None]
 
 
 def _log_loss_of_labels(scores: np.ndarray, problem: SelectionProblem, strategy: DirectStrategy) -> float:
@@ -165,10 +176,11 @@ class LeaveGroupOutSquaredError(_GroupOut, _SquaredError):
 
 @component
 class LeaveGroupOutLogLoss(_GroupOut, _LogLoss):
-    """Calibrated log-loss of examples by the machine without their group."""
+    """Calibrated log-loss of examples by the machine, or by those of all labels together, without their group."""
 
     name: ClassVar[str] = "leave_group_out_log_loss"
     takes_labels: ClassVar[bool] = True
+    joins: ClassVar[frozenset[Loss]] = frozenset({"squared"})
 
 
 @hookimpl

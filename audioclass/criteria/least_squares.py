@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.blas import dsymv
+from scipy.linalg.blas import dsymm, dsymv
 from scipy.linalg.lapack import dpotrf, dpotri
 
 
@@ -35,8 +35,10 @@ class CentredInverse:
         return cls(half, dsymv(1.0, half, np.ones(len(K)), lower=True))
 
     def dot(self, values: np.ndarray) -> np.ndarray:
-        """M v."""
-        return np.asarray(dsymv(1.0, self.half, values, lower=True) - self.u * (self.u @ values / self.u.sum()))
+        """M v, of one vector or of each column of a matrix."""
+        product = dsymm if values.ndim == 2 else dsymv
+        share = self.u @ values / self.u.sum()
+        return np.asarray(product(1.0, self.half, values, lower=True) - np.multiply.outer(self.u, share))
 
     @cached_property
     def diagonal(self) -> np.ndarray:
@@ -74,7 +76,7 @@ class HeldOut:
         return cls(inverse, order, starts, blocks)
 
     def residuals(self, y: np.ndarray) -> np.ndarray:
-        """y less the score of each example by the machine that never saw its group."""
+        """y less the score of each example by the machine that never saw its group; of each column of several."""
         return self._divided(self.inverse.dot(y))
 
     def pull(self, y: np.ndarray, slope: np.ndarray) -> np.ndarray:
@@ -87,7 +89,7 @@ class HeldOut:
 
     def _divided(self, values: np.ndarray) -> np.ndarray:
         """M_BB⁻¹ v_B of every group."""
-        result = values / self.inverse.diagonal
+        result = (values.T / self.inverse.diagonal).T
         for B, block in self.blocks:
             result[B] = block @ values[B]
         return np.asarray(result)

@@ -91,6 +91,11 @@ class SelectionProblem:
         """The index of each example's label, (n,), in the order of their names."""
         return np.unique(self.y, return_inverse=True)[1]
 
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """What least squares fits: y of a dichotomy; of labels (n, n_labels), +1 for its own and −1 for the others."""
+        return self.y if self.is_dichotomy else np.asarray(2.0 * np.eye(self.labels.max() + 1)[self.labels] - 1)
+
     @property
     def loss(self) -> Loss | None:
         """That of the machine which will be trained, where it states one."""
@@ -151,7 +156,7 @@ class SelectionProblem:
         NaN where a group cannot be held out.
         """
         if self.hold_out is None:
-            return np.asarray(self.y - self.held_out_groups.residuals(self.y))
+            return np.asarray(self.targets - self.held_out_groups.residuals(self.targets))
         return self.hold_out(self)
 
     @cached_property

@@ -24,7 +24,7 @@ from audioclass.extraction.recipes import load_recipe, shipped_recipes
 from audioclass.kernels.statistics import pairwise, squared_distance
 from audioclass.numerics import log_losses, softmax
 from audioclass.run import Run
-from audioclass.strategies.temperature import best_temperature
+from audioclass.temperature import best_temperature
 from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
 from audioclass.training.label_machines import LabelMachines

@@ -14,7 +14,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.numerics import check_labelled
 from audioclass.parameters import component
 from audioclass.problems import LabelEvidence
-from audioclass.strategies.temperature import best_temperature
+from audioclass.temperature import best_temperature
 
 FAINTEST = 1e-6  # smaller posteriors, zeros of votes among them, count as this
 SHIFTS = (1e-4, 10.0)  # between which ε is fitted

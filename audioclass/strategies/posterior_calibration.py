@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.numerics import led_by, platt_targets, softmax
-from audioclass.strategies.temperature import best_temperature
+from audioclass.temperature import best_temperature
 
 FAINTEST = 1e-6  # smaller posteriors, zeros of votes among them, count as this
 SUREST = 1e-12  # less than this is never left to the other labels

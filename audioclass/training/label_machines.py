@@ -14,7 +14,7 @@ import numpy as np
 
 from audioclass.criteria.least_squares import CentredInverse
 from audioclass.numerics import log_losses, softmax
-from audioclass.strategies.temperature import best_temperature
+from audioclass.temperature import best_temperature
 
 
 @dataclass(frozen=True, eq=False)

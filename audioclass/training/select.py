@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.contracts import Criterion, HasGradient, HasGradients, Kernel, Search, StatesLoss, TakesLabels
+from audioclass.contracts import (
+    Criterion,
+    HasGradient,
+    HasGradients,
+    JoinsMachines,
+    Kernel,
+    Search,
+    StatesLoss,
+    TakesLabels,
+)
 from audioclass.criteria.judging import check_judges
 from audioclass.kernels.statistics import Statistic, gram_of_statistic, pairwise, statistic_of
 from audioclass.parameters import parameters_of
@@ -52,7 +61,8 @@ def select(
     The criterion is given what training will use: its trainer, weights and held-out method; a UsageError where it does
     not judge that trainer. Each dichotomy has its own choice, shares one with those of the same of the `levels`, or
     with those of the same labels, as the configuration says; dichotomies over the same rows that share one are trained
-    by one factorisation. `importance` (n, n_dichotomies) leaves out the examples where it is 0.
+    by one factorisation. Where each label has a machine against the rest, a criterion that joins machines judges them
+    by what they say together. `importance` (n, n_dichotomies) leaves out the examples where it is 0.
 
     A Gaussian kernel can then be made finer: with `feature_shares`, as many of the features stay as the criterion likes
     best.
@@ -212,7 +222,29 @@ def _subsample(
     strata = examples.to_rows(examples.y)[rows] if len(numbers) > 1 else first.y[np.isin(first.rows, rows)] > 0
     rows = rows[spread_rows(strata, config.selection_rows)]
     targets = tuple(_target(problem, scoring, rows, config) for problem, scoring in problems)
+    if _are_joined([dichotomies[number] for number in numbers], targets, config):
+        y = examples.to_rows(examples.y)[rows]
+        targets = (replace(targets[0], rows=np.arange(len(rows)), y=y),)
     return Subsample(rows, weights[rows], targets, tuple(numbers))
+
+
+def _are_joined(dichotomies: Sequence[Dichotomy], targets: Sequence[SelectionTarget], config: TrainingConfig) -> bool:
+    """Whether the criterion judges the labels together: each has a machine against the rest, in one closed form.
+
+    What is trained in the end says which label it is, not how well each label is told from the rest by itself.
+    """
+    alone = {side for dichotomy in dichotomies for side in (dichotomy.positive, dichotomy.negative) if len(side) == 1}
+    labels = set(dichotomies[0].positive + dichotomies[0].negative)
+    if len(labels) < 3 or len(alone) < len(labels) or not isinstance(config.criterion, JoinsMachines):
+        return False
+    joins = config.criterion.joins
+    return all(
+        target.hold_out is None
+        and not target.balanced
+        and isinstance(target.learner, StatesLoss)
+        and target.learner.loss in joins
+        for target in targets
+    )
 
 
 def labels_subsample(examples: Examples, n_labels: int, config: TrainingConfig) -> Subsample:

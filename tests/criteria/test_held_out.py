@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -14,6 +16,7 @@ from audioclass.criteria.logistic import best_log_loss, smoothed_targets
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram_and_gradients
+from audioclass.numerics import log_loss, softmax
 from audioclass.problems import Task
 from audioclass.trainers.least_squares import LeastSquares
 
@@ -61,6 +64,37 @@ def test_derivatives_agree_with_differences(criterion, sigma):
     by_C = (criterion().value(problem(sigma, 2 + h)) - criterion().value(problem(sigma, 2 - h))) / (2 * h)
     assert slopes["sigma"] == pytest.approx(by_sigma, rel=1e-5, abs=1e-8)
     assert slopes["C"] == pytest.approx(by_C, rel=1e-5, abs=1e-8)
+
+
+LABELS = 2 * (X[:, 0] > 0) + (X[:, 1] + 0.5 * RNG.normal(size=40) > 0)
+
+
+def labels_problem(sigma=1.0, C=2.0):
+    return replace(problem(sigma, C), y=LABELS, learner=LeastSquares())
+
+
+def test_scores_of_labels_are_those_of_each_against_the_rest():
+    scores = labels_problem().held_out_scores
+    for label in range(4):
+        alone = replace(problem(), y=np.where(label == LABELS, 1, -1))
+        np.testing.assert_allclose(scores[:, label], alone.held_out_scores, rtol=0, atol=1e-10)
+
+
+def test_labels_are_judged_by_the_softmax_of_their_scores_at_the_best_temperature():
+    scores = labels_problem().held_out_scores
+    losses = [log_loss(softmax(scores, T), LABELS, WEIGHTS) for T in np.geomspace(0.01, 100, 400)]
+    value = LeaveGroupOutLogLoss().value(labels_problem())
+    assert value <= min(losses) + 1e-12
+    assert value == pytest.approx(min(losses), rel=1e-3)
+
+
+def test_derivatives_of_labels_agree_with_differences():
+    criterion, h = LeaveGroupOutLogLoss(), 1e-5
+    slopes = criterion.gradient(labels_problem())
+    by_sigma = (criterion.value(labels_problem(1 + h)) - criterion.value(labels_problem(1 - h))) / (2 * h)
+    by_C = (criterion.value(labels_problem(C=2 + h)) - criterion.value(labels_problem(C=2 - h))) / (2 * h)
+    assert slopes["sigma"] == pytest.approx(by_sigma, rel=1e-4, abs=1e-8)
+    assert slopes["C"] == pytest.approx(by_C, rel=1e-4, abs=1e-8)
 
 
 def test_groups_of_one_are_examples():

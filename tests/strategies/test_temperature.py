@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from audioclass.numerics import log_loss
-from audioclass.strategies.temperature import _loss_at, apply_temperature, fit_temperature
+from audioclass.strategies.temperature import apply_temperature, fit_temperature
+from audioclass.temperature import _loss_at
 
 
 def scored(n=200, n_labels=4, seed=0):

@@ -8,7 +8,7 @@ from trainings import make_config, make_run
 
 from audioclass.criteria.alignment import Alignment, AlignmentC
 from audioclass.criteria.errors import KFoldError
-from audioclass.criteria.held_out import LeaveGroupOutLogLoss, LeaveOneOutSquaredError
+from audioclass.criteria.held_out import LeaveGroupOutLogLoss, LeaveGroupOutSquaredError, LeaveOneOutSquaredError
 from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.gaussian_scaled import ScaledGaussian
 from audioclass.kernels.linear import Linear
@@ -21,10 +21,12 @@ from audioclass.searches.lbfgs import LBFGS
 from audioclass.searches.pattern import Pattern
 from audioclass.storage import Store
 from audioclass.trainers.least_squares import LeastSquares
+from audioclass.trainers.svm import SVM
 from audioclass.training.examples import Examples
+from audioclass.training.label_machines import LabelMachines
 from audioclass.training.objective import CriterionObjective, SelectionSample, SelectionTarget, joachims_error_factor
 from audioclass.training.refinement import thin_features
-from audioclass.training.select import select, stored_selection
+from audioclass.training.select import select, stored_selection, subsamples_of
 from audioclass.training.stored_selection import Selected
 
 ONE_VS_REST = [Dichotomy((0,), (1, 2)), Dichotomy((1,), (0, 2)), Dichotomy((2,), (0, 1))]
@@ -74,8 +76,39 @@ def test_dichotomies_over_the_same_rows_share_one_choice_unless_told_otherwise()
     assert shared[3] is not shared[0]
     own = choose(selection_scope="node")
     assert len({(choice.kernel, choice.C) for choice in own}) > 1
-    mean = np.mean([choice.value for choice in own])
-    assert mean <= shared[0].value + 1e-6
+
+
+def test_own_choices_are_at_least_as_good_as_a_shared_one_for_a_criterion_of_single_machines():
+    shared, own = (choose(criterion=LeaveGroupOutSquaredError(), selection_scope=scope) for scope in ("shared", "node"))
+    assert np.mean([choice.value for choice in own]) <= shared[0].value + 1e-6
+
+
+def test_machines_of_each_label_against_the_rest_are_judged_together():
+    given = examples()
+    trace = choose(C=3.0, given=given, search=Grid(2), c_rule="fixed")[0].trace
+    [trial] = [each for each in trace if each.point["sigma"] == pytest.approx(0.1)]
+    K = given.statistics.gram(Gaussian(0.1), np.arange(60))
+    machines = LabelMachines(K, given.y, 3, 1 / 3.0, np.ones(60))
+    assert trial.value == pytest.approx(machines.held_out_losses(given.groups).mean())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"balance": "sides"}, {"trainer": SVM()}, {"selection_scope": "node"}, {"held_out": "folds"}],
+    ids=["balanced", "hinge", "alone", "folds"],
+)
+def test_machines_that_cannot_be_joined_are_judged_one_by_one(change):
+    config = make_config(kernels=GAUSSIAN, criterion=LeaveGroupOutLogLoss(), **{"trainer": LeastSquares(), **change})
+    for subsample in subsamples_of(ONE_VS_REST, examples(), config):
+        assert all(set(target.y) == {-1, 1} for target in subsample.targets)
+
+
+def test_a_label_without_a_machine_of_its_own_is_not_judged_together():
+    config = make_config(kernels=GAUSSIAN, criterion=LeaveGroupOutLogLoss(), trainer=LeastSquares())
+    [subsample] = subsamples_of(ONE_VS_REST[:2], examples(), config)
+    assert [set(target.y) for target in subsample.targets] == [{-1, 1}, {-1, 1}]
+    [subsample] = subsamples_of(ONE_VS_REST, examples(), config)
+    np.testing.assert_array_equal(subsample.targets[0].y, examples().y[subsample.rows])
 
 
 def test_an_own_choice_is_that_of_the_dichotomy_alone():
