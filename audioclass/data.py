@@ -178,7 +178,7 @@ class Result:
 
     `novelty` is for each segment the p-value that it belongs to what the model was trained on, where the model knows
     that: small is strange. `sets` are the labels that hold the true one at the risk that was asked for, likelier ones
-    first.
+    first, or the name of a group of them.
     """
 
     files: tuple[str, ...]

@@ -24,6 +24,7 @@ from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.classifier.novelty import CALIBRATION_MEMBERS, VIEWS_MEMBERS, Novelty
 from audioclass.classifier.preprocessing import STATES, Preprocessing
 from audioclass.classifier.risk import RISK_MEMBERS, Risk
+from audioclass.classifier.risk_nodes import NODES_MEMBERS, NodeRisk
 from audioclass.classifier.saving import (
     FIRST_WITH_DIGESTS,
     FORMAT,
@@ -44,7 +45,12 @@ from audioclass.strategies.second_stage import SecondStage
 from audioclass.taxonomy import Taxonomy
 
 # First names of the members that are read.
-GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", STAGE, "recipe", "novelty", "risk")
+KNOWLEDGE = {
+    "novelty": VIEWS_MEMBERS + CALIBRATION_MEMBERS,
+    "risk": RISK_MEMBERS,
+    "risk_nodes": NODES_MEMBERS,
+}  # what models that know what they do not know have besides
+GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", STAGE, "recipe", *KNOWLEDGE)
 MOST_ROWS = 2**17  # of the bank: a batch of windows makes a Gram matrix with all of them
 MOST_COPIED = 2**27  # bytes of rows that several kernels share, or that machines over features turn to doubles
 
@@ -127,7 +133,7 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
         _check_members("recordings", names, set(RECORDINGS_MEMBERS))
     if any(name.startswith(f"{STAGE}/") for name in names):
         _check_members(STAGE, names, _names(SecondStage))
-    for group, members in (("novelty", VIEWS_MEMBERS + CALIBRATION_MEMBERS), ("risk", RISK_MEMBERS)):
+    for group, members in KNOWLEDGE.items():
         if any(name.startswith(f"{group}/") for name in names):
             _check_members(group, names, set(members))
     _check_members("golden", names, {"features", "posteriors"})
@@ -194,7 +200,12 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     )
     _check_shapes(model)
     check_about(about, labels, classifier.plan)
-    return replace(model, novelty=_novelty(_under(arrays, "novelty/"), model), risk=_risk(_under(arrays, "risk/")))
+    return replace(
+        model,
+        novelty=_novelty(_under(arrays, "novelty/"), model),
+        risk=_risk(_under(arrays, "risk/")),
+        node_risk=_node_risk(_under(arrays, "risk_nodes/"), len(labels)),
+    )
 
 
 def _novelty(arrays: Mapping[str, np.ndarray], model: Model) -> Novelty | None:
@@ -215,6 +226,16 @@ def _risk(arrays: Mapping[str, np.ndarray]) -> Risk | None:
         return Risk.of_arrays(arrays)
     except ValueError as error:
         raise ModelError(f"risk: {error}") from error
+
+
+def _node_risk(arrays: Mapping[str, np.ndarray], n_labels: int) -> NodeRisk | None:
+    """The nodes of a tree as sets, and what they are calibrated on; None where the risk is, or the model is older."""
+    if not arrays:
+        return None
+    try:
+        return NodeRisk.of_arrays(arrays, n_labels)
+    except ValueError as error:
+        raise ModelError(f"risk_nodes: {error}") from error
 
 
 def _fitted(recipe: Recipe, arrays: Mapping[str, np.ndarray]) -> Recipe:

@@ -15,6 +15,7 @@ from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.novelty import Novelty
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.classifier.risk import Risk
+from audioclass.classifier.risk_nodes import NodeRisk
 from audioclass.data import Features, Posteriors
 from audioclass.extraction.recipe import Recipe
 from audioclass.taxonomy import Taxonomy
@@ -70,7 +71,8 @@ class Model:
     (n_labels, n_labels): how often each label followed each from one window to the next, where continuous recordings
     were trained on. `recordings` are those that were trained on, where that is known. The versions of the `recipe` are
     those that it answers with: scores are averaged over them. `novelty` tells what is strange to it, `risk` which sets
-    of labels hold the true one; both are None where too few groups were trained on.
+    of labels hold the true one and `node_risk` which nodes of a tree; all are None where too few groups were trained
+    on.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Model:
     recordings: TrainedRecordings | None = None
     novelty: Novelty | None = None
     risk: Risk | None = None
+    node_risk: NodeRisk | None = None
 
     @classmethod
     def of(

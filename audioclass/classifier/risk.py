@@ -75,9 +75,9 @@ def members_of(P: np.ndarray, threshold: float) -> np.ndarray:
     return inside
 
 
-def sets_of(P: np.ndarray, labels: tuple[str, ...], threshold: float) -> tuple[tuple[str, ...], ...]:
-    """The labels of each set, likelier ones first."""
+def sets_of(P: np.ndarray, labels: tuple[str, ...], inside: np.ndarray) -> tuple[tuple[str, ...], ...]:
+    """The labels that are `inside` each set, likelier ones first."""
     order = np.argsort(-P, axis=1, kind="stable")
-    inside = np.take_along_axis(members_of(P, threshold), order, axis=1)
+    inside = np.take_along_axis(inside, order, axis=1)
     rows = zip(order.tolist(), inside.tolist(), strict=True)
     return tuple(tuple(labels[i] for i, is_in in zip(row, flags, strict=True) if is_in) for row, flags in rows)

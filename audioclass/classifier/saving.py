@@ -118,7 +118,7 @@ def arrays_of(model: Model) -> dict[str, np.ndarray]:
     arrays |= {f"recipe/{name}": array for name, array in _learnt_arrays(model.recipe).items()}
     if model.recordings is not None:
         arrays |= {f"recordings/{name}": getattr(model.recordings, name) for name in RECORDINGS_MEMBERS}
-    for group, known in (("novelty", model.novelty), ("risk", model.risk)):
+    for group, known in (("novelty", model.novelty), ("risk", model.risk), ("risk_nodes", model.node_risk)):
         arrays |= {f"{group}/{name}": array for name, array in (known.arrays() if known else {}).items()}
     if model.memory is not None:
         arrays |= {f"memory/{name}": array for name, array in vars(model.memory).items() if array is not None}

@@ -18,6 +18,7 @@ from audioclass.cli.options import Strict, WorkOptions, grouped
     "audioclass classify birds/ --format raven:high=4000 -o birds.selections.txt",
     "audioclass classify talk.wav --report talk.html",
     "audioclass classify recordings/ -m sounds.audioclass --unknown 0.01 --risk 0.05 -o segments.csv",
+    "audioclass classify walk.wav -m sounds.audioclass --risk 0.05 --risk-sets node",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
 )
@@ -79,6 +80,14 @@ def classify(
             help="With each segment the fewest labels of which one is right but for this share, such as 0.05.",
         ),
     ] = 0.0,
+    risk_sets: Annotated[
+        str,
+        typer.Option(
+            "--risk-sets",
+            metavar="labels|node",
+            help="What --risk gives: any labels, or one node: the smallest group of the model's tree that is enough.",
+        ),
+    ] = "labels",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a batch that was stopped (with -o).")] = False,
     report: Annotated[
         Path | None,
@@ -103,7 +112,9 @@ def classify(
     carry no probabilities leave them out: audacity, dcase, elan, srt, textgrid and webvtt.
 
     `novelty` is the probability that a training recording, held out, would be as strange as the segment; the model must
-    have been trained on 20 groups or more. `set` holds the labels of `--risk`, the likeliest first.
+    have been trained on 20 groups or more. `set` holds the labels of `--risk`, the likeliest first; with `--risk-sets
+    node` it is one group by its name, or unknown where only all labels together hold enough. The groups are those of
+    the model's taxonomy; a model without one has groups of labels that it takes for one another, told by these.
     """
     from audioclass.cli.actions import classify_recordings
 
@@ -118,6 +129,7 @@ def classify(
         threshold=threshold,
         unknown=unknown,
         risk=risk,
+        risk_sets=risk_sets,
         executor=work.executor,
         resume=resume,
         report=report,

@@ -18,7 +18,7 @@ from audioclass.numerics import log_loss
 from audioclass.run import Run
 from audioclass.threads import one_thread
 from audioclass.training.folds import calibration_folds, fold_count, grouped_folds
-from audioclass.training.risk import fit_risk
+from audioclass.training.risk import HeldOutPosteriors, fit_node_risk, fit_risk
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,12 @@ def calibrate(
         old.transitions,
         old.recordings,
     )
-    risk = None if P is None else fit_risk(P, y, dataset.groups, dataset.clip_names)
-    return Recalibrated(replace(model_calibrated, novelty=old.novelty, risk=risk), dataset, before, after)
+    known = replace(model_calibrated, novelty=old.novelty)
+    if P is not None:
+        held_out = HeldOutPosteriors(P, y, dataset.groups, dataset.clip_names)
+        node_risk = None if old.node_risk is None else fit_node_risk(held_out, old.node_risk.nodes)
+        known = replace(known, risk=fit_risk(held_out), node_risk=node_risk)
+    return Recalibrated(known, dataset, before, after)
 
 
 def _compared(

@@ -49,6 +49,7 @@ def classify(
     windows: bool = False,
     unknown: float = 0.0,
     risk: float = 0.0,
+    risk_sets: str = "labels",
     strict: bool = False,
     run: Run | None = None,
 ) -> Result:
@@ -62,7 +63,8 @@ def classify(
 
     What is stranger than all but a share of `unknown` of the training recordings is called `unknown`; `novelty` of the
     result is the p-value behind that. At a `risk` of 0.05, `sets` of the result are labels of which one is the true one
-    for 95 % of recordings.
+    for 95 % of recordings; with `risk_sets="node"` each is the smallest group of the model's taxonomy that is, by its
+    name, or unknown. A model without a taxonomy has groups of labels that it takes for one another, told by these.
     """
     run = run or make_run()
     options = SegmentationOptions.of(
@@ -73,6 +75,7 @@ def classify(
         windows=windows,
         unknown=unknown,
         risk=risk,
+        risk_sets=risk_sets,
     )
     result = classify_recording(source, loaded(model), options, run.progress, strict=strict or run.strict).result
     for name, cut in result.cuts.items():

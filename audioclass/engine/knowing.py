@@ -9,12 +9,13 @@ import numpy as np
 
 from audioclass.classifier.about import NOT_HELD_OUT, splits_of
 from audioclass.classifier.model import Model
+from audioclass.classifier.risk_nodes import marks_of_groups
 from audioclass.engine.imagining import imagined_rows
 from audioclass.run import Run
 from audioclass.training.assemble import Training
 from audioclass.training.examples import Examples
 from audioclass.training.novelty import FEWEST_GROUPS, fit_novelty
-from audioclass.training.risk import fit_risk
+from audioclass.training.risk import HeldOutPosteriors, fit_confusion_risk, fit_node_risk, fit_risk
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,10 @@ class KnownGroups:
         return cls(X, examples.y, examples.groups, clips, training.held_out)
 
     def taught(self, model: Model, run: Run, *, learns_novelty: bool = True) -> Model:
-        """The model with its novelty and risk, of which it has none where too few groups were held out."""
+        """The model with its novelty and risk, of which it has none where too few groups were held out.
+
+        Nodes at a risk are the groups of its taxonomy; without any, those of labels that it takes for one another.
+        """
         if splits_of(model.about) is NOT_HELD_OUT or len(np.unique(self.groups)) < FEWEST_GROUPS:
             return model
         novelty = None
@@ -47,4 +51,7 @@ class KnownGroups:
             imagined = [model.preprocessing.apply(each) for each in rows]
             novelty = fit_novelty(self.X, self.y, self.groups, self.held_out, imagined)
             run.progress("novelty", 1, 1)
-        return replace(model, novelty=novelty, risk=fit_risk(self.held_out, self.y, self.groups, self.clips))
+        held_out = HeldOutPosteriors(self.held_out, self.y, self.groups, self.clips)
+        nodes = marks_of_groups(model.taxonomy, model.labels)
+        node_risk = fit_node_risk(held_out, nodes) if len(nodes) else fit_confusion_risk(held_out)
+        return replace(model, novelty=novelty, risk=fit_risk(held_out), node_risk=node_risk)

@@ -11,7 +11,7 @@ import numpy as np
 
 from audioclass.audio.blocks import longest_wait
 from audioclass.classifier.model import ROWS_TOGETHER, Model
-from audioclass.classifier.risk import sets_of
+from audioclass.classifier.risk import Risk, members_of, sets_of
 from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
 from audioclass.data import Block, Features, Posteriors, Result
 from audioclass.errors import UsageError
@@ -19,7 +19,7 @@ from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
 from audioclass.parameters import parse_component
 from audioclass.run import Run
-from audioclass.segmentation.back_off import BackOffPath
+from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
 from audioclass.segmentation.novelty import NoveltyRule
 from audioclass.segmentation.results import SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
@@ -29,6 +29,7 @@ from audioclass.training.novelty import FEWEST_GROUPS
 
 SHORT_BLOCK = 4096  # samples at a time where segments are wanted as soon as they are known
 DEFAULT_SMOOTHER = "hmm"
+RISK_SETS = ("labels", "node")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class SegmentationOptions:
     """How posteriors become segments; with `windows` every window is a segment of its own.
 
     What is stranger than all but a share of `unknown` of the held-out training recordings is unknown; `risk` is that of
-    the sets of labels that are given with each segment. Both are off at 0, and need a model that was trained for them.
+    the sets of labels that are given with each segment, which are any `labels` or, of `risk_sets` that are a `node`,
+    one group of the model's tree. Both are off at 0, and need a model that was trained for them.
     A smoother that `adapts` goes by the transitions between labels that the model learnt, where it learnt any.
     """
 
@@ -47,6 +49,7 @@ class SegmentationOptions:
     adapts: bool = False
     unknown: float = 0.0
     risk: float = 0.0
+    risk_sets: str = "labels"
 
     @classmethod
     def of(cls, smooth: Any, run: Run, **options: Any) -> SegmentationOptions:
@@ -62,6 +65,10 @@ class SegmentationOptions:
         for name in ("unknown", "risk"):
             if not 0 <= getattr(self, name) < 1:
                 raise UsageError(f"{name}={getattr(self, name)} must be a probability below 1")
+        if self.risk_sets not in RISK_SETS:
+            raise UsageError(f"risk_sets={self.risk_sets} must be one of {', '.join(RISK_SETS)}")
+        if self.risk_sets != "labels" and not self.risk:
+            raise UsageError(f"risk_sets={self.risk_sets} says what a risk gives: ask for one above 0")
         if self.windows and self.min_duration:
             raise UsageError(f"min_duration={self.min_duration} is for segments: windows have the length of the recipe")
 
@@ -92,8 +99,9 @@ class SegmentationOptions:
             raise UsageError(str(error)) from error
 
     def _check_knowledge(self, model: Model) -> None:
-        for name in ("unknown", "risk"):
-            if getattr(self, name) and getattr(model, "novelty" if name == "unknown" else name) is None:
+        known = {"unknown": model.novelty, "risk": self._risk_of(model)}
+        for name, knowledge in known.items():
+            if getattr(self, name) and knowledge is None:
                 raise UsageError(
                     f"{model.name}: {name} needs a model that was trained with it, on {FEWEST_GROUPS} groups or more:"
                     " train it again"
@@ -105,10 +113,20 @@ class SegmentationOptions:
 
     def with_sets(self, result: Result, model: Model) -> Result:
         """The result with the set of labels of each segment, where a risk was asked for."""
-        if not self.risk or model.risk is None:
+        risk = self._risk_of(model)
+        if not self.risk or risk is None:
             return result
-        threshold = model.risk.threshold(self.risk, windows=self.windows)
-        return replace(result, sets=sets_of(result.P, result.labels, threshold))
+        threshold = risk.threshold(self.risk, windows=self.windows)
+        if self.risk_sets == "labels" or model.node_risk is None:
+            return replace(result, sets=sets_of(result.P, result.labels, members_of(result.P, threshold)))
+        sets = sets_of(result.P, result.labels, model.node_risk.members_of(result.P, threshold))
+        return replace(result, sets=tuple(_group_name(members, model) for members in sets))
+
+    def _risk_of(self, model: Model) -> Risk | None:
+        """What sets of the kind that was asked for are calibrated on."""
+        if self.risk_sets == "labels":
+            return model.risk
+        return None if model.node_risk is None else model.node_risk.risk
 
     def notes(self, model: Model) -> list[str]:
         """What a user should know of the levels that were asked for."""
@@ -116,8 +134,9 @@ class SegmentationOptions:
         if model.novelty is not None and 0 < self.unknown < 1 / (1 + model.novelty.n_groups):
             n = model.novelty.n_groups
             notes.append(f"{n} training groups: novelty below {1 / (n + 1):.2g} is extrapolated beyond the strangest")
-        if self.risk and model.risk is not None and model.risk.threshold(self.risk, windows=self.windows) == np.inf:
-            n = model.risk.n_groups
+        risk = self._risk_of(model)
+        if self.risk and risk is not None and risk.threshold(self.risk, windows=self.windows) == np.inf:
+            n = risk.n_groups
             notes.append(f"{n} training groups promise no risk below {1 / (n + 1):.2g}: every set holds all labels")
         return notes
 
@@ -150,6 +169,14 @@ class SegmentationOptions:
         waits = self.threshold > 0 and not self.windows
         after = "the end of the segment that follows them" if waits else "their end"
         return f"{what} are final at most {math.ceil(10 * lag) / 10:.1f} s after {after}"
+
+
+def _group_name(members: tuple[str, ...], model: Model) -> tuple[str, ...]:
+    """What the labels of a node are called: unknown where it holds all, their group, or by themselves without one."""
+    if len(members) == len(model.labels):
+        return (UNKNOWN,)
+    names = [node.name for node in model.taxonomy.groups if set(node.labels) == set(members) and node.name]
+    return tuple(names[:1]) or members
 
 
 class StreamClassifier:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audioclass.classifier.risk import Risk, members_of, nonconformities, sets_of
-from audioclass.training.risk import fit_risk
+from audioclass.training.risk import HeldOutPosteriors, fit_risk
 
 
 def risk_of(values, weights=None):
@@ -35,16 +35,16 @@ def test_clips_of_one_group_count_as_one():
 
 def test_a_set_holds_the_likeliest_label_and_all_that_reach_the_threshold():
     P, labels = np.array([[0.2, 0.5, 0.3], [0.4, 0.3, 0.3]]), ("a", "b", "c")
-    assert sets_of(P, labels, 0.7) == (("b", "c"), ("a", "b", "c"))
-    assert sets_of(P, labels, 0.1) == (("b",), ("a",))
-    assert sets_of(P, labels, float("inf"))[0] == ("b", "c", "a")
-    assert sets_of(P[:0], labels, 0.7) == ()
+    assert sets_of(P, labels, members_of(P, 0.7)) == (("b", "c"), ("a", "b", "c"))
+    assert sets_of(P, labels, members_of(P, 0.1)) == (("b",), ("a",))
+    assert sets_of(P, labels, members_of(P, float("inf")))[0] == ("b", "c", "a")
+    assert sets_of(P[:0], labels, members_of(P[:0], 0.7)) == ()
 
 
 def test_sets_grow_as_the_risk_falls():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(6) / 2, 200)
-    risk = fit_risk(P, rng.integers(6, size=200), np.arange(200), [str(i) for i in range(200)])
+    risk = fit_risk(HeldOutPosteriors(P, rng.integers(6, size=200), np.arange(200), [str(i) for i in range(200)]))
     sizes = [members_of(P, risk.threshold(level)).sum(axis=1) for level in (0.3, 0.1, 0.02)]
     assert (sizes[0] <= sizes[1]).all()
     assert (sizes[1] <= sizes[2]).all()
@@ -58,7 +58,7 @@ def test_new_groups_are_covered_as_promised(level):
         P = rng.dirichlet(np.ones(8) / 3, 600)
         sharper = P**0.7 / (P**0.7).sum(axis=1, keepdims=True)  # the truth is less sure than the posteriors
         y = (rng.random(600)[:, None] > sharper.cumsum(axis=1)).sum(axis=1).clip(max=7)
-        risk = fit_risk(P[:200], y[:200], np.arange(200), [str(i) for i in range(200)])
+        risk = fit_risk(HeldOutPosteriors(P[:200], y[:200], np.arange(200), [str(i) for i in range(200)]))
         inside = members_of(P[200:], risk.threshold(level))
         rates.append(inside[np.arange(400), y[200:]].mean())
     assert np.mean(rates) == pytest.approx(1 - level, abs=0.012)
@@ -66,7 +66,7 @@ def test_new_groups_are_covered_as_promised(level):
 
 def test_windows_and_clips_are_calibrated_apart():
     P = np.array([[0.9, 0.1], [0.3, 0.7], [0.8, 0.2], [0.6, 0.4]])
-    risk = fit_risk(P, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), ["a", "a", "b", "b"])
+    risk = fit_risk(HeldOutPosteriors(P, np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), ["a", "a", "b", "b"]))
     assert risk.windows == pytest.approx([0, 0.6, 0.7, 0.8])
     # The means of the clips are 0.6, which is right, and 0.7 of the wrong label.
     assert risk.clips == pytest.approx([0, 0.7])
@@ -74,7 +74,7 @@ def test_windows_and_clips_are_calibrated_apart():
 
 
 def test_a_single_group_promises_nothing():
-    assert fit_risk(np.eye(2), np.array([0, 1]), np.zeros(2), ["a", "b"]) is None
+    assert fit_risk(HeldOutPosteriors(np.eye(2), np.array([0, 1]), np.zeros(2), ["a", "b"])) is None
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 
 import audioclass
 from audioclass.audio.blocks import read_blocks
+from audioclass.classifier.risk import Risk
+from audioclass.classifier.risk_nodes import NodeRisk
 from audioclass.classifier.saving import save_model
 from audioclass.cli import app
 from audioclass.data import Block, Posteriors, Result, Segment
@@ -28,6 +30,7 @@ from audioclass.engine.models import loaded
 from audioclass.engine.streaming import classify_stream
 from audioclass.engine.updating import update
 from audioclass.errors import ModelError, UsageError
+from audioclass.taxonomy import Taxonomy
 from audioclass.training import imagined
 
 ASKED = {"unknown": 0.04, "risk": 0.2}
@@ -146,6 +149,39 @@ def test_sets_hold_the_likeliest_label_first(model, recording):
     )
 
 
+def test_nodes_are_told_by_the_name_of_their_group(model, recording):
+    """What is likelier than the threshold alone is a label; with no risk to speak of all labels are needed."""
+    noises = replace(model, taxonomy=Taxonomy.of({"noises": ["noise", "clicks"], "tone": {}}))
+    marks = np.array([[label != "tone" for label in model.labels]])
+    unsure = replace(WITH_BOTH, P=np.array([[0.4, 0.5, 0.1]]), labels=model.labels, paths=(), sets=None)
+    for value, expected in ((0.0, ("noise",)), (0.6, ("noises",)), (0.95, ("unknown",))):
+        values, weights = np.full(4, value, np.float32), np.ones(4, np.float32)
+        known = replace(noises, node_risk=NodeRisk(marks, Risk(values, weights, values, weights)))
+        options = segmentation(risk=0.2, risk_sets="node")
+        assert options.with_sets(unsure, known).sets == (expected,)
+    assert audioclass.classify(recording, model, risk=0.001, risk_sets="node").sets[0] == ("unknown",)
+
+
+def test_a_group_without_a_name_is_told_by_its_labels(model):
+    unsure = replace(WITH_BOTH, P=np.array([[0.4, 0.5, 0.1]]), labels=model.labels, paths=(), sets=None)
+    values, weights = np.full(4, 0.6, np.float32), np.ones(4, np.float32)
+    marks = np.array([[label != "tone" for label in model.labels]])
+    known = replace(model, node_risk=NodeRisk(marks, Risk(values, weights, values, weights)))
+    assert segmentation(risk=0.2, risk_sets="node").with_sets(unsure, known).sets == (("noise", "clicks"),)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"risk": 0.1, "risk_sets": "tree"}, "risk_sets=tree must be one of labels, node"),
+        ({"risk_sets": "node"}, "risk_sets=node says what a risk gives: ask for one above 0"),
+    ],
+)
+def test_other_sets_are_refused(options, reason):
+    with pytest.raises(UsageError, match=reason):
+        segmentation(**options)
+
+
 def test_a_model_that_does_not_know_says_so_in_one_line(model_file, recording):
     for option in ("unknown", "risk"):
         with pytest.raises(UsageError, match=f"small: {option} needs a model that was trained with it") as error:
@@ -235,7 +271,7 @@ def test_calibration_keeps_novelty_and_renews_risk(file, model, tmp_path):
     write_corpus(tmp_path / "local", 4, first=30)
     renewed = calibrate(file, tmp_path / "local", run=run()).model
     assert renewed.novelty.n_groups == 30
-    assert renewed.risk.n_groups == 12
+    assert renewed.risk.n_groups == renewed.node_risk.risk.n_groups == 12
 
 
 def test_an_update_learns_them_anew(file, tmp_path):
@@ -250,6 +286,7 @@ def test_an_update_learns_them_anew(file, tmp_path):
         ("novelty/weights.npy", np.full(7, 1.0, np.float32), "novelty: arrays of"),
         ("novelty/more.npy", np.ones(1, np.float32), "'novelty/more.npy' is not known"),
         ("risk/clips.npy", np.full(30, 2.0, np.float32), "risk: nonconformities must rise"),
+        ("risk_nodes/nodes.npy", np.zeros((1, 2), bool), "risk_nodes: nodes of bool"),
     ],
 )
 def test_files_whose_members_do_not_fit_are_refused(file, tmp_path, member, array, reason):

@@ -41,6 +41,7 @@ def classify(
     threshold: float,
     unknown: float,
     risk: float,
+    risk_sets: str,
     executor: Executor,
     resume: bool,
     report: Path | None,
@@ -57,6 +58,7 @@ def classify(
         windows=windows,
         unknown=unknown,
         risk=risk,
+        risk_sets=risk_sets,
     )
     if follow:
         _refuse_with("--follow", {"--format": format_name, "--output": output, "--report": report, "--resume": resume})
