@@ -7,7 +7,8 @@ import signals
 import soundfile
 from runs import config, run
 
-from audioclass.engine.training import Trained, train
+from audioclass.engine.trained import Trained
+from audioclass.engine.training import train
 
 RECIPE = """
 summary = "A few descriptors, half-second windows."

@@ -11,79 +11,40 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.classifier.about import NOT_HELD_OUT, splits_of
 from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
 from audioclass.classifier.model import Model, TrainedRecordings
+from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.knowing import KnownGroups
-from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicate_warning, near_duplicates_among
+from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicates_among
 from audioclass.engine.provenance import describe
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.recipe_choice import RecipeChoice, with_chosen_recipe
 from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
+from audioclass.engine.trained import Trained
 from audioclass.engine.tree_editing import as_given
-from audioclass.engine.versions import affordable_versions, examples_of, judge_versions
+from audioclass.engine.versions import JudgedVersions, affordable_versions, examples_of, train_on_versions
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.extraction.recipe import Recipe
 from audioclass.run import Run
 from audioclass.smoothers.transitions import count_transitions
+from audioclass.storage import Store
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
-from audioclass.training.group_weights import fit_preprocessing
+from audioclass.training.group_weights import GroupWeights, fit_preprocessing
 from audioclass.training.memory import memory_of, support_rows
 from audioclass.training.near_duplicates import NearDuplicates
 from audioclass.training.random_split import random_split_posteriors
-from audioclass.training.train import train_classifier
 from audioclass.trees.text import WrittenTree
 
-LEAK = 0.02  # of accuracy: where a random split claims so much more than grouped folds, recordings leak
 N_RESAMPLES = 200
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """A model with what was measured while training it.
-
-    `grouped` evaluates posteriors of groups that were held out; `random_split` those of single windows, with others of
-    the same group in training: it is None where every window is a group by itself. `near_duplicates` are recordings in
-    different groups that are too much alike for that, None where they are not many.
-    """
-
-    model: Model
-    training: Training
-    dataset: Dataset
-    grouped: Evaluation
-    random_split: Evaluation | None
-    near_duplicates: NearDuplicates | None = None
-    recipe_choice: RecipeChoice | None = None
-
-    @property
-    def warnings(self) -> list[str]:
-        """What a user should know before trusting it."""
-        chosen = [] if self.recipe_choice is None else [str(self.recipe_choice)]
-        warnings = [*chosen, *self.dataset.remarks, *self.training.notes]
-        if splits_of(self.model.about) is NOT_HELD_OUT:
-            warnings.append(
-                "all recordings are one group, so that nothing could be held out: the figures are of the recordings"
-                " that were trained on, and so is the calibration"
-            )
-        if self.near_duplicates is not None:
-            warnings.append(near_duplicate_warning(self.near_duplicates, self.dataset, self.grouped))
-        if self.random_split is not None:
-            grouped, leaking = (one.main.measures["accuracy"].value for one in (self.grouped, self.random_split))
-            if leaking - grouped > LEAK:
-                warnings.append(
-                    f"a random split claims an accuracy of {leaking:.3f}, grouped folds {grouped:.3f}: recordings of"
-                    " one group are alike, and only the grouped figure says how new ones will fare"
-                )
-        return warnings
 
 
 def train(
@@ -164,52 +125,103 @@ def train_on(
     check_labels(dataset.labels, taxonomy)
     dataset, config, notes = affordable_versions(dataset, config)
     recipe = recipe_of(config)
-    preprocessing, group_weights = fit_preprocessing(
-        dataset.X[:, : recipe.n_features],  # first versions: ranks and spreads are those of recordings as they are
+    preprocessing, group_weights = _fit_preprocessing(dataset, recipe, config, run.seed)
+    examples = examples_of(dataset, recipe, preprocessing, config)
+    with stage_store(run, "training", examples.fingerprint) as store:
+        with one_line_refusals():
+            kept = train_on_versions(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
+        kept = kept.noting(*notes)
+        figures = _measure(dataset, kept, taxonomy, run, store, compares_splits=compares_splits)
+        about = describe(
+            dataset,
+            kept.config,
+            run,
+            kept.training,
+            figures.grouped,
+            figures.random_split,
+            kept.examples.y,
+            group_weights,
+            recipe_choice,
+        )
+        about |= near_duplicate_facts(figures.near_duplicates, figures.grouped)
+        model = _assemble(name, dataset, preprocessing, kept, taxonomy, about, figures.inverse_temperature)
+        known = KnownGroups.of(kept.examples, kept.training, dataset.clip_names)
+        model = known.taught(model, run, learns_novelty=learns_novelty)
+    measured = (figures.grouped, figures.random_split, figures.near_duplicates)
+    return Trained(model, kept.training, dataset, *measured, recipe_choice)
+
+
+def _fit_preprocessing(
+    dataset: Dataset, recipe: Recipe, config: TrainingConfig, seed: int
+) -> tuple[Preprocessing, GroupWeights | None]:
+    """By first versions: ranks and spreads are those of recordings as they are."""
+    return fit_preprocessing(
+        dataset.X[:, : recipe.n_features],
         dataset.y,
         dataset.groups,
         config,
         sample_weights=dataset.weights,
         feature_groups=recipe.at_one_speed.groups,
         given=recipe.group_weights,
-        seed=run.seed,
+        seed=seed,
     )
-    examples = examples_of(dataset, recipe, preprocessing, config)
-    with stage_store(run, "training", examples.fingerprint) as store:
-        with one_line_refusals():
-            training = train_classifier(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
-            if config.judges_versions:
-                judged = judge_versions(examples, training, config, run, store=store)
-                examples, training, config = judged.examples, judged.training, judged.config
-        training = replace(training, notes=(*training.notes, *notes))
-        inverse_temperature = fit_inverse_temperature(training.held_out, dataset.y, dataset.clip_names)
-        grouped = evaluate_posteriors(dataset, training.held_out, taxonomy, inverse_temperature)
-        random_split = None
-        if compares_splits and len(np.unique(examples.groups)) < len(examples.groups):
-            P = random_split_posteriors(examples, config, training, run.telling("random split"), store=store)
-            random_split = evaluate_posteriors(dataset, P, taxonomy, inverse_temperature)
-        near_duplicates = None
-        if compares_splits:
-            prepared = examples.first_versions.statistics.X
-            near_duplicates = near_duplicates_among(dataset, prepared, recipe.at_one_speed.groups)
-        about = describe(
-            dataset, config, run, training, grouped, random_split, examples.y, group_weights, recipe_choice
-        )
-        model = Model.of(
-            name,
-            recipe_of(config) if config.average_versions else recipe.at_one_speed,
-            preprocessing,
-            training.classifier,
-            taxonomy,
-            about | near_duplicate_facts(near_duplicates, grouped),
-            memory_of(training, examples),
-            inverse_temperature,
-            transitions_of(dataset, recipe),
-            recordings_of(dataset, training, examples),
-        )
-        known = KnownGroups.of(examples, training, dataset.clip_names)
-        model = known.taught(model, run, learns_novelty=learns_novelty)
-    return Trained(model, training, dataset, grouped, random_split, near_duplicates, recipe_choice)
+
+
+@dataclass(frozen=True, eq=False)
+class _Figures:
+    """What was measured on what was held out, and how the windows of a clip were combined for that."""
+
+    inverse_temperature: float
+    grouped: Evaluation
+    random_split: Evaluation | None = None
+    near_duplicates: NearDuplicates | None = None
+
+
+def _measure(
+    dataset: Dataset,
+    kept: JudgedVersions,
+    taxonomy: Taxonomy | None,
+    run: Run,
+    store: Store | None,
+    *,
+    compares_splits: bool,
+) -> _Figures:
+    training, examples = kept.training, kept.examples
+    inverse_temperature = fit_inverse_temperature(training.held_out, dataset.y, dataset.clip_names)
+    evaluated = partial(evaluate_posteriors, dataset, taxonomy=taxonomy, inverse_temperature=inverse_temperature)
+    figures = _Figures(inverse_temperature, evaluated(training.held_out))
+    if not compares_splits:
+        return figures
+    if len(np.unique(examples.groups)) < len(examples.groups):
+        P = random_split_posteriors(examples, kept.config, training, run.telling("random split"), store=store)
+        figures = replace(figures, random_split=evaluated(P))
+    prepared, groups = examples.first_versions.statistics.X, recipe_of(kept.config).at_one_speed.groups
+    return replace(figures, near_duplicates=near_duplicates_among(dataset, prepared, groups))
+
+
+def _assemble(
+    name: str,
+    dataset: Dataset,
+    preprocessing: Preprocessing,
+    kept: JudgedVersions,
+    taxonomy: Taxonomy | None,
+    about: Mapping[str, Any],
+    inverse_temperature: float,
+) -> Model:
+    """The model, which answers with all versions that it was trained on unless the configuration has the first."""
+    recipe = recipe_of(kept.config)
+    return Model.of(
+        name,
+        recipe if kept.config.average_versions else recipe.at_one_speed,
+        preprocessing,
+        kept.training.classifier,
+        taxonomy,
+        about,
+        memory_of(kept.training, kept.examples),
+        inverse_temperature,
+        transitions_of(dataset, recipe),
+        recordings_of(dataset, kept.training, kept.examples),
+    )
 
 
 def recordings_of(dataset: Dataset, training: Training, examples: Examples) -> TrainedRecordings:

@@ -19,7 +19,8 @@ from audioclass.engine.models import load_model
 from audioclass.engine.provenance import describe
 from audioclass.engine.remembering import Joined, join
 from audioclass.engine.runs import make_run
-from audioclass.engine.training import N_RESAMPLES, Trained, check_read, evaluate_posteriors, recipe_of, transitions_of
+from audioclass.engine.trained import Trained
+from audioclass.engine.training import N_RESAMPLES, check_read, evaluate_posteriors, recipe_of, transitions_of
 from audioclass.engine.tree_editing import (
     TreeChanges,
     as_given,

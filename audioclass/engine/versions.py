@@ -5,6 +5,7 @@ Preprocessing is fitted on first versions alone: it is then the same whether or 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,10 +16,12 @@ from audioclass.extraction.recipe import Recipe
 from audioclass.numerics import log_loss
 from audioclass.run import Run
 from audioclass.storage import Store
+from audioclass.taxonomy import Taxonomy
 from audioclass.training.again import train_again
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
+from audioclass.training.train import train_classifier
 
 
 def examples_of(dataset: Dataset, recipe: Recipe, preprocessing: Preprocessing, config: TrainingConfig) -> Examples:
@@ -51,6 +54,26 @@ class JudgedVersions:
     training: Training
     config: TrainingConfig
 
+    def noting(self, *notes: str) -> JudgedVersions:
+        """With notes for the user after those of the training."""
+        return replace(self, training=replace(self.training, notes=(*self.training.notes, *notes)))
+
+
+def train_on_versions(
+    examples: Examples,
+    labels: Sequence[str],
+    config: TrainingConfig,
+    run: Run,
+    *,
+    taxonomy: Taxonomy | None = None,
+    store: Store | None = None,
+) -> JudgedVersions:
+    """A training on all versions, or on the first alone where these are judged and found to be better so."""
+    training = train_classifier(examples, labels, config, run, taxonomy=taxonomy, store=store)
+    if not config.judges_versions:
+        return JudgedVersions(examples, training, config)
+    return judge_versions(examples, training, config, run, store=store)
+
 
 def judge_versions(
     examples: Examples, training: Training, config: TrainingConfig, run: Run, *, store: Store | None = None
@@ -67,9 +90,5 @@ def judge_versions(
     n = 0 if recipe is None else len(recipe.versions)
     figures = f"held-out log-loss {with_all:.3f} with {n} versions of each window, {without:.3f} with one"
     if with_all <= without:
-        return JudgedVersions(examples, _noting(training, f"{figures}: {n} are kept"), config)
-    return JudgedVersions(examples.first_versions, _noting(alone, f"{figures}: one is kept"), single)
-
-
-def _noting(training: Training, note: str) -> Training:
-    return replace(training, notes=(*training.notes, f"versions: {note}"))
+        return JudgedVersions(examples, training, config).noting(f"versions: {figures}: {n} are kept")
+    return JudgedVersions(examples.first_versions, alone, single).noting(f"versions: {figures}: one is kept")

@@ -244,7 +244,7 @@ def test_what_was_done_is_not_done_again(small, tmp_path, monkeypatch):
     calm = train_small(small, criterion="leave_group_out_log_loss", search="grid:points=3")
     setup = config(recipe=str(small / "small.toml"), search="grid:points=3")
     with monkeypatch.context() as patch:
-        patch.setattr(training, "evaluate_posteriors", lambda *_: 1 / 0)
+        patch.setattr(training, "evaluate_posteriors", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             train(small / "corpus", config=setup, name="small", run=run(tmp_path / "cache"))
     monkeypatch.setattr(select, "select", lambda *_, **__: 1 / 0)

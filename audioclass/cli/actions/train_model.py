@@ -19,7 +19,7 @@ from audioclass.cli.figures import different_views
 from audioclass.cli.options import CorpusOptions, TrainingOptions
 from audioclass.engine import training as engine
 from audioclass.engine import updating
-from audioclass.engine.training import Trained
+from audioclass.engine.trained import Trained
 from audioclass.errors import UsageError
 from audioclass.recordings import FOLDER, irregularity
 from audioclass.taxonomy import Taxonomy
