@@ -164,6 +164,13 @@ def test_one_group_leaves_the_strategy_as_it_is():
     assert training.last_step == {}
 
 
+@pytest.mark.parametrize(("n_groups", "competes"), [(7, False), (8, True)])
+def test_a_second_stage_competes_where_groups_are_enough(n_groups, competes):
+    few = Examples.of(X, Y, groups=np.arange(len(Y)) % n_groups)
+    _, training = trained(examples=few)
+    assert any("second stage" in name for name in training.last_step["log_loss"]) == competes
+
+
 def test_a_random_split_has_the_kind_of_the_training(one):
     config, training = one
     P = random_split_posteriors(EXAMPLES, config, training, make_run())
