@@ -2,13 +2,102 @@
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Strict, WorkOptions, grouped
+from audioclass.cli.options import OptionGroup, Strict, WorkOptions, grouped
+from audioclass.run import Run
+
+if TYPE_CHECKING:
+    from audioclass.engine.streaming import SegmentationOptions
+
+
+@dataclass(frozen=True)
+class SegmentOptions(OptionGroup):
+    """How posteriors become segments, and what is told of these."""
+
+    windows: Annotated[bool, typer.Option("--windows", help="Posteriors of every window instead of segments.")] = False
+    smooth: Annotated[
+        str, typer.Option("--smooth", help="Smoother: none, moving_average, median or hmm, such as hmm:duration=20.")
+    ] = "hmm"
+    min_duration: Annotated[
+        float,
+        typer.Option(
+            "--min-duration", min=0, help="Seconds of the shortest segment; what is shorter joins a neighbour."
+        ),
+    ] = 0.0
+    threshold: Annotated[
+        float,
+        typer.Option(
+            "--threshold",
+            min=0,
+            max=1,
+            help="Below it say the group above the label, whose probability is the sum over its labels, or unknown.",
+        ),
+    ] = 0.0
+    unknown: Annotated[
+        float,
+        typer.Option(
+            "--unknown",
+            min=0,
+            max=1,
+            help="Say unknown of what is stranger than all but this share of the training recordings, such as 0.01.",
+        ),
+    ] = 0.0
+    risk: Annotated[
+        float,
+        typer.Option(
+            "--risk",
+            min=0,
+            max=1,
+            help="With each segment the fewest labels of which one is right but for this share, such as 0.05.",
+        ),
+    ] = 0.0
+    risk_sets: Annotated[
+        str,
+        typer.Option(
+            "--risk-sets",
+            metavar="labels|node",
+            help="What --risk gives: any labels, or one node: the smallest group of the model's tree that is enough.",
+        ),
+    ] = "labels"
+
+    def resolved(self, run: Run) -> SegmentationOptions:
+        """As the engine takes them, the smoother by its name."""
+        from audioclass.engine.streaming import SegmentationOptions
+
+        values = dataclasses.asdict(self)
+        return SegmentationOptions.of(values.pop("smooth"), run, **values)
+
+
+@dataclass(frozen=True)
+class OutputOptions(OptionGroup):
+    """What is written, and where; nothing stated is the terminal, or lines in a pipe."""
+
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="csv, json, textgrid, …, with parameters such as raven:high=4000 or csv:formulas=escape; see "
+            "`audioclass plugins --kind format`.",
+            show_default=False,
+        ),
+    ] = None
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here; the suffix tells the format.", show_default=False),
+    ] = None
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", help="Write a page to look at and listen to (one recording).", show_default=False),
+    ] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a batch that was stopped (with -o).")] = False
 
 
 @screen.with_examples(
@@ -24,75 +113,14 @@ from audioclass.cli.options import Strict, WorkOptions, grouped
 )
 @grouped
 def classify(
+    *,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, folders of them, or - for a pipe.")],
     work: WorkOptions,
     model: Annotated[
         str, typer.Option("--model", "-m", help="A model file, or the name of a shipped one.")
     ] = "broadcast",
-    format: Annotated[  # noqa: A002 (the name of the option)
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="csv, json, textgrid, …, with parameters such as raven:high=4000 or csv:formulas=escape; see "
-            "`audioclass plugins --kind format`.",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write here; the suffix tells the format.", show_default=False),
-    ] = None,
-    windows: Annotated[bool, typer.Option("--windows", help="Posteriors of every window instead of segments.")] = False,
-    smooth: Annotated[
-        str, typer.Option("--smooth", help="Smoother: none, moving_average, median or hmm, such as hmm:duration=20.")
-    ] = "hmm",
-    min_duration: Annotated[
-        float,
-        typer.Option(
-            "--min-duration", min=0, help="Seconds of the shortest segment; what is shorter joins a neighbour."
-        ),
-    ] = 0.0,
-    threshold: Annotated[
-        float,
-        typer.Option(
-            "--threshold",
-            min=0,
-            max=1,
-            help="Below it say the group above the label, whose probability is the sum over its labels, or unknown.",
-        ),
-    ] = 0.0,
-    unknown: Annotated[
-        float,
-        typer.Option(
-            "--unknown",
-            min=0,
-            max=1,
-            help="Say unknown of what is stranger than all but this share of the training recordings, such as 0.01.",
-        ),
-    ] = 0.0,
-    risk: Annotated[
-        float,
-        typer.Option(
-            "--risk",
-            min=0,
-            max=1,
-            help="With each segment the fewest labels of which one is right but for this share, such as 0.05.",
-        ),
-    ] = 0.0,
-    risk_sets: Annotated[
-        str,
-        typer.Option(
-            "--risk-sets",
-            metavar="labels|node",
-            help="What --risk gives: any labels, or one node: the smallest group of the model's tree that is enough.",
-        ),
-    ] = "labels",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a batch that was stopped (with -o).")] = False,
-    report: Annotated[
-        Path | None,
-        typer.Option("--report", help="Write a page to look at and listen to (one recording).", show_default=False),
-    ] = None,
+    output: OutputOptions,
+    segments: SegmentOptions,
     follow: Annotated[
         bool,
         typer.Option(
@@ -118,21 +146,4 @@ def classify(
     """
     from audioclass.cli.actions import classify_recordings
 
-    classify_recordings.classify(
-        paths,
-        model,
-        format_name=format,
-        output=output,
-        windows=windows,
-        smooth=smooth,
-        min_duration=min_duration,
-        threshold=threshold,
-        unknown=unknown,
-        risk=risk,
-        risk_sets=risk_sets,
-        executor=work.executor,
-        resume=resume,
-        report=report,
-        follow=follow,
-        strict=strict,
-    )
+    classify_recordings.classify(paths, model, segments, output, executor=work.executor, follow=follow, strict=strict)

@@ -129,26 +129,26 @@ def train_on(
     examples = examples_of(dataset, recipe, preprocessing, config)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():
-            kept = train_on_versions(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
-        kept = kept.noting(*notes)
-        figures = _measure(dataset, kept, taxonomy, run, store, compares_splits=compares_splits)
+            judged = train_on_versions(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
+        judged = judged.noting(*notes)
+        figures = _measure(dataset, judged, taxonomy, run, store, compares_splits=compares_splits)
         about = describe(
             dataset,
-            kept.config,
+            judged.config,
             run,
-            kept.training,
+            judged.training,
             figures.grouped,
             figures.random_split,
-            kept.examples.y,
+            judged.examples.y,
             group_weights,
             recipe_choice,
         )
         about |= near_duplicate_facts(figures.near_duplicates, figures.grouped)
-        model = _assemble(name, dataset, preprocessing, kept, taxonomy, about, figures.inverse_temperature)
-        known = KnownGroups.of(kept.examples, kept.training, dataset.clip_names)
+        model = _assemble(name, dataset, preprocessing, judged, taxonomy, about, figures.inverse_temperature)
+        known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names)
         model = known.taught(model, run, learns_novelty=learns_novelty)
     measured = (figures.grouped, figures.random_split, figures.near_duplicates)
-    return Trained(model, kept.training, dataset, *measured, recipe_choice)
+    return Trained(model, judged.training, dataset, *measured, recipe_choice)
 
 
 def _fit_preprocessing(
@@ -179,23 +179,23 @@ class _Figures:
 
 def _measure(
     dataset: Dataset,
-    kept: JudgedVersions,
+    judged: JudgedVersions,
     taxonomy: Taxonomy | None,
     run: Run,
     store: Store | None,
     *,
     compares_splits: bool,
 ) -> _Figures:
-    training, examples = kept.training, kept.examples
+    training, examples = judged.training, judged.examples
     inverse_temperature = fit_inverse_temperature(training.held_out, dataset.y, dataset.clip_names)
     evaluated = partial(evaluate_posteriors, dataset, taxonomy=taxonomy, inverse_temperature=inverse_temperature)
     figures = _Figures(inverse_temperature, evaluated(training.held_out))
     if not compares_splits:
         return figures
     if len(np.unique(examples.groups)) < len(examples.groups):
-        P = random_split_posteriors(examples, kept.config, training, run.telling("random split"), store=store)
+        P = random_split_posteriors(examples, judged.config, training, run.telling("random split"), store=store)
         figures = replace(figures, random_split=evaluated(P))
-    prepared, groups = examples.first_versions.statistics.X, recipe_of(kept.config).at_one_speed.groups
+    prepared, groups = examples.first_versions.statistics.X, recipe_of(judged.config).at_one_speed.groups
     return replace(figures, near_duplicates=near_duplicates_among(dataset, prepared, groups))
 
 
@@ -203,24 +203,24 @@ def _assemble(
     name: str,
     dataset: Dataset,
     preprocessing: Preprocessing,
-    kept: JudgedVersions,
+    judged: JudgedVersions,
     taxonomy: Taxonomy | None,
     about: Mapping[str, Any],
     inverse_temperature: float,
 ) -> Model:
     """The model, which answers with all versions that it was trained on unless the configuration has the first."""
-    recipe = recipe_of(kept.config)
+    recipe = recipe_of(judged.config)
     return Model.of(
         name,
-        recipe if kept.config.average_versions else recipe.at_one_speed,
+        recipe if judged.config.average_versions else recipe.at_one_speed,
         preprocessing,
-        kept.training.classifier,
+        judged.training.classifier,
         taxonomy,
         about,
-        memory_of(kept.training, kept.examples),
+        memory_of(judged.training, judged.examples),
         inverse_temperature,
         transitions_of(dataset, recipe),
-        recordings_of(dataset, kept.training, kept.examples),
+        recordings_of(dataset, judged.training, judged.examples),
     )
 
 

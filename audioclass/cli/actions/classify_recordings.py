@@ -14,6 +14,7 @@ from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
 from audioclass.classifier.model import Model
 from audioclass.cli import screen
+from audioclass.cli.classify import OutputOptions, SegmentOptions
 from audioclass.cli.exporting import output_format, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
 from audioclass.contracts import LabelFormat
@@ -32,49 +33,32 @@ from audioclass.segmentation.results import result_of
 def classify(
     paths: list[Path],
     model: str,
+    segments: SegmentOptions,
+    wanted: OutputOptions,
     *,
-    format_name: str | None,
-    output: Path | None,
-    windows: bool,
-    smooth: str,
-    min_duration: float,
-    threshold: float,
-    unknown: float,
-    risk: float,
-    risk_sets: str,
     executor: Executor,
-    resume: bool,
-    report: Path | None,
     follow: bool,
     strict: bool,
 ) -> None:
     """Classify and print; a live stream with `follow`, one recording with its page where a report is wanted."""
     run = make_run(executor=executor, strict=strict)
-    options = SegmentationOptions.of(
-        smooth,
-        run,
-        min_duration=min_duration,
-        threshold=threshold,
-        windows=windows,
-        unknown=unknown,
-        risk=risk,
-        risk_sets=risk_sets,
-    )
+    options, output, report = segments.resolved(run), wanted.output, wanted.report
     if follow:
-        _refuse_with("--follow", {"--format": format_name, "--output": output, "--report": report, "--resume": resume})
+        others = {"--format": wanted.format, "--output": output, "--report": report, "--resume": wanted.resume}
+        _refuse_with("--follow", others)
         _follow(paths, model, options, strict=strict)
         return
-    chosen = output_format(format_name, output)
+    chosen = output_format(wanted.format, output)
     files = find_recordings(paths)
     written = [place for place in (output, report) if place is not None and str(place) != "-"]
     for place in written:
         screen.check_place(place)
     refuse_inputs(written, [Path(model), *files])
     if report is not None:
-        _refuse_with("--report", {"--resume": resume})
+        _refuse_with("--report", {"--resume": wanted.resume})
         _classify_with_report(files, model, options, run, report, chosen, output)
     else:
-        _classify_all(files, model, options, run, chosen, output, resume)
+        _classify_all(files, model, options, run, chosen, output, wanted.resume)
 
 
 def further_columns(options: SegmentationOptions) -> list[str]:
