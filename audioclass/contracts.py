@@ -277,6 +277,27 @@ class HoldsOutGroups(Protocol):
         """
 
 
+class GroupsHeldOut(Protocol):
+    """A system that was solved once, for any dichotomies over its examples and any groups of them."""
+
+    def machine(self, Y: np.ndarray) -> Machine:
+        """One machine with an output for each column of Y, (n, n_dichotomies) in ±1."""
+
+    def held_out(self, Y: np.ndarray, groups: np.ndarray, without: np.ndarray | None = None) -> np.ndarray:
+        """(n, n_dichotomies): row i as scored by the machine that never saw the group of example i.
+
+        Nor has it seen the examples `without`, a mask of whole groups, which are scored by the machine without them.
+        """
+
+
+@runtime_checkable
+class Factorises(Protocol):
+    """A trainer that holds out groups, whose one factorisation also tells of machines without whole folds of them."""
+
+    def factorise(self, task: Task) -> GroupsHeldOut:
+        """The system of a task, of whose own sides nothing but the weights counts."""
+
+
 @runtime_checkable
 class HoldsOutOfBag(Protocol):
     """A trainer or direct strategy of many members, each of which leaves some groups out of what it sees."""

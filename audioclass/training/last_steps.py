@@ -20,6 +20,7 @@ from audioclass.training.inner_folds import InnerFolds
 
 LEAST_WRONG = 40  # rows outside their fold, for a second stage: fewer tell too little of what is taken for what
 LEAST_GROUPS = 8  # for a second stage: of fewer, such as five speakers, even a gain in every one may be chance
+ROUNDING = 1e-9  # relative: by less no log-loss is lower
 PENALTIES = (3.0, 1.0, 0.3, 0.1, 0.05, 0.025, 0.01, 0.005)
 
 
@@ -136,7 +137,7 @@ def _first_steps(contest: StepContest, config: TrainingConfig) -> list[StepKind]
         return links
     plain = StepKind()
     temperings = TEMPERINGS_IN_ORDER if config.calibrate_posteriors else ()
-    better = [kind for kind in temperings if contest.loss(kind) < contest.loss(plain)]
+    better = [kind for kind in temperings if contest.loss(kind) < (1 - ROUNDING) * contest.loss(plain)]
     return [plain, *better[:1], *links]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import Kernel
+from audioclass.contracts import GroupsHeldOut, Kernel
 from audioclass.kernels.statistics import Statistic, gram, gram_of_statistic, pairwise, statistic_of
 
 BUDGET = 2 * 2**30  # bytes that one matrix may take; beyond it parts are computed when they are asked for
@@ -17,7 +18,8 @@ ROWS_TOGETHER = 64
 class PairwiseStatistics:
     """The statistics of a set of examples: what was prepared is computed once and kept, the rest when it is asked for.
 
-    A large matrix is kept in float32; one that does not fit the budget even so is not kept.
+    A large matrix is kept in float32; one that does not fit the budget even so is not kept. Of systems that were solved
+    over all examples the last one is kept, for who holds other groups out of it; other processes solve their own.
     """
 
     def __init__(self, X: np.ndarray, budget: int = BUDGET) -> None:
@@ -27,6 +29,10 @@ class PairwiseStatistics:
         self._budget = budget
         self._statistics: dict[Statistic, np.ndarray] = {}
         self._grams: dict[Kernel, np.ndarray] = {}
+        self._solved: dict[object, GroupsHeldOut] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_solved": {}}
 
     def __len__(self) -> int:
         return len(self.X)
@@ -56,6 +62,8 @@ class PairwiseStatistics:
     def gram(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """The Gram matrix of these rows against these columns (default: the rows), both indices; a copy of its own."""
         statistic, places = statistic_of(kernel), np.ix_(rows, rows if columns is None else columns)
+        if kernel in self._grams and columns is None and np.array_equal(rows, np.arange(len(self))):
+            return self._grams[kernel].copy()
         if kernel in self._grams:
             return np.asarray(self._grams[kernel][places])
         if statistic is not None and statistic in self._statistics:
@@ -64,3 +72,10 @@ class PairwiseStatistics:
         if statistic is None:
             return gram(kernel, left, right)
         return gram_of_statistic(kernel, pairwise(statistic, left, right))
+
+    def solved(self, key: object, solve: Callable[[], GroupsHeldOut]) -> GroupsHeldOut:
+        """What was solved last where that has this key, else what is solved now."""
+        if key not in self._solved:
+            self._solved = {}  # before the work: two systems may not fit
+            self._solved = {key: solve()}
+        return self._solved[key]

@@ -81,6 +81,23 @@ def test_an_integer_weight_is_repetition(seed):
     np.testing.assert_allclose(TRAINER.fit(task).scores(task.K), scores, atol=1e-8)
 
 
+@given(seeds, st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0, 6]))
+def test_one_factorisation_tells_of_machines_without_a_fold_and_each_group(seed, C, n_zero):
+    task, Y = weighted(seed, C, n_zero), dichotomies(seed)
+    groups = np.random.default_rng(seed).integers(0, 6, 30)
+    groups[28:] = 0, 1
+    system, without = TRAINER.factorise(task), groups > 3
+    np.testing.assert_array_equal(system.held_out(Y, groups), TRAINER.fit_and_hold_out(task, Y, groups)[1])
+    scores = system.held_out(Y, groups, without)
+    for k, y in enumerate(Y.T):
+        outside = retrained_without(task, y, np.flatnonzero(without))
+        np.testing.assert_allclose(scores[without, k], outside[without], atol=1e-6)
+        for group in range(4):
+            members = groups == group
+            expected = retrained_without(task, y, np.flatnonzero(without | members))
+            np.testing.assert_allclose(scores[members, k], expected[members], atol=1e-6)
+
+
 @given(seeds, st.sampled_from([0.01, 1.0, 100.0]), st.integers(2, 8), st.sampled_from([0, 6]))
 def test_held_out_scores_are_those_of_retraining_without_each_group(seed, C, n_groups, n_zero):
     task, Y = weighted(seed, C, n_zero), dichotomies(seed)
