@@ -36,6 +36,16 @@ class CachedSpectra:
         """
         return self if speed == 1 else _SpectraAtSpeed(self, speed)
 
+    def middle(self, frame_length: int) -> CachedSpectra:
+        """The middle of each frame: as many of them, finer in time and coarser in frequency."""
+        whole, hop = self.framing.frame_length, self.framing.hop_length
+        if frame_length == whole:
+            return self
+        first = (whole - frame_length) // 2
+        stop = first + max(self.n_frames - 1, 0) * hop + frame_length
+        samples = self.samples[first:stop] if self.n_frames else self.samples[:0]
+        return CachedSpectra(samples, replace(self.framing, frame_length=frame_length))
+
     @property
     def n_frames(self) -> int:
         """How many rows every view has."""

@@ -62,9 +62,9 @@ class _Fronts:
     @classmethod
     def of(cls, recipe: Recipe) -> _Fronts:
         """Those of the parts that learn; frames are computed in the same blocks as when they are extracted."""
-        parts = [(Part("frames", part.descriptors, (), part.derivatives), bool(part.learners)) for part in recipe.parts]
-        unique = list(dict.fromkeys(front for front, learns in parts if learns))
-        places = tuple(unique.index(front) if learns else -1 for front, learns in parts)
+        fronts = [_front(part) if part.learners else None for part in recipe.parts]
+        unique = list(dict.fromkeys(front for front in fronts if front is not None))
+        places = tuple(-1 if front is None else unique.index(front) for front in fronts)
         return cls(replace(recipe.at_one_speed, parts=tuple(unique), context=recipe.reach), places)
 
     @property
@@ -86,6 +86,11 @@ class _Fronts:
             )
         except ValueError as error:
             raise UsageError(f"recipe {recipe.name}: {error}") from error
+
+
+def _front(part: Part) -> Part:
+    """The frames that its poolings read."""
+    return Part("frames", part.descriptors, (), part.derivatives, frame_length=part.frame_length)
 
 
 def _learn(pooling: FittedPooling, windows: Sequence[Frames], place: int, rate: float, seed: int) -> Arrays:

@@ -74,17 +74,21 @@ def _frames_of_windows(
 class FrameTrack:
     """Values of every frame that parts read: those of descriptors and of their derivatives, at one speed.
 
-    Without descriptors it is the samples, which embeddings read at every speed.
+    Without descriptors it is the samples, which embeddings read at every speed. `frame_length` is that of parts whose
+    frames are shorter than those of the recipe.
     """
 
     descriptors: tuple[Descriptor, ...] = ()
     derivatives: int = 0
     speed: float = 1.0
+    frame_length: int | None = None
 
     @classmethod
     def of(cls, part: Part, speed: float) -> FrameTrack:
         """The one that a part reads."""
-        return SAMPLES if part.embedding is not None else cls(part.descriptors, part.derivatives, speed)
+        if part.embedding is not None:
+            return SAMPLES
+        return cls(part.descriptors, part.derivatives, speed, part.frame_length)
 
 
 SAMPLES = FrameTrack()
@@ -131,22 +135,24 @@ class _Clock:
 
 @one_thread()
 def _frame_matrices(tracks: Sequence[FrameTrack], spectra: CachedSpectra, inside: slice) -> list[np.ndarray]:
-    """One matrix for each track; all speeds share one spectrum."""
-    speeds = {speed: spectra.at_speed(speed) for speed in dict.fromkeys(track.speed for track in tracks)}
-    known: dict[tuple[Descriptor, float], np.ndarray] = {}
-    return [_track_frames(track, speeds[track.speed], known)[inside] for track in tracks]
+    """One matrix for each track; all speeds share one spectrum, and so do all tracks of one length of frames."""
+    whole = spectra.framing.frame_length
+    lengths = {length: spectra.middle(length or whole) for length in {track.frame_length for track in tracks}}
+    views = {at: lengths[at[0]].at_speed(at[1]) for at in {(track.frame_length, track.speed) for track in tracks}}
+    known: dict[tuple[Descriptor, CachedSpectra], np.ndarray] = {}
+    return [_track_frames(track, views[track.frame_length, track.speed], known)[inside] for track in tracks]
 
 
 def _track_frames(
-    track: FrameTrack, spectra: CachedSpectra, known: dict[tuple[Descriptor, float], np.ndarray]
+    track: FrameTrack, spectra: CachedSpectra, known: dict[tuple[Descriptor, CachedSpectra], np.ndarray]
 ) -> np.ndarray:
     if track == SAMPLES:
         half, hop = spectra.framing.frame_length // 2, spectra.framing.hop_length
         return spectra.frames[:, half : half + hop]
     for descriptor in track.descriptors:
-        if (descriptor, track.speed) not in known:
-            known[descriptor, track.speed] = _finite(descriptor.frames(spectra), "descriptor", descriptor)
-    columns = [known[descriptor, track.speed] for descriptor in track.descriptors]
+        if (descriptor, spectra) not in known:
+            known[descriptor, spectra] = _finite(descriptor.frames(spectra), "descriptor", descriptor)
+    columns = [known[descriptor, spectra] for descriptor in track.descriptors]
     values = np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
     orders = [values]
     for _ in range(track.derivatives):  # a recording that is played faster changes more from frame to frame

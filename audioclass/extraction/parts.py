@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -71,8 +71,9 @@ def _single(name: str, array: Any) -> np.ndarray:
 class Part:
     """Some descriptors, their derivatives up to an order, and the poolings of all of them; or one embedding.
 
-    Its features belong to `group`: kernels weigh distances group by group, each with its `weight`. `fitted` has what
-    each pooling that learns has learnt, in their order; it is empty before they were fitted.
+    Its features belong to `group`: kernels weigh distances group by group, each with its `weight`. Its frames have a
+    `frame_length` of their own where one is stated: they are the middle of those of the recipe. `fitted` has what each
+    pooling that learns has learnt, in their order; it is empty before they were fitted.
     """
 
     group: str
@@ -82,10 +83,16 @@ class Part:
     embedding: Embedding | None = None
     weight: float = 1.0
     fitted: tuple[Learnt, ...] = ()
+    frame_length: int | None = None
+
+    def framing(self, framing: Framing) -> Framing:
+        """How it cuts recordings, in a recipe of this framing."""
+        return framing if self.frame_length is None else replace(framing, frame_length=self.frame_length)
 
     def frame_columns(self, framing: Framing) -> list[str]:
-        """Names of the values of each frame, derivatives after the values."""
-        names = [name for descriptor in self.descriptors for name in descriptor.columns(framing)]
+        """Names of the values of each frame, derivatives after the values, in a recipe of this framing."""
+        own = self.framing(framing)
+        names = [name for descriptor in self.descriptors for name in descriptor.columns(own)]
         return [name + suffix for suffix in ("", "_d1", "_d2")[: self.derivatives + 1] for name in names]
 
     def columns(self, framing: Framing) -> list[str]:
@@ -125,11 +132,13 @@ class Part:
         weight = {} if self.weight == 1.0 else {"weight": self.weight}
         if self.embedding is not None:
             return {"group": self.group, "embedding": _plain_component(self.embedding), **weight}
+        frame_length = {} if self.frame_length is None else {"frame_length": self.frame_length}
         return {
             "group": self.group,
             "descriptors": [_plain_component(component) for component in self.descriptors],
             "poolings": [_plain_component(component) for component in self.poolings],
             "derivatives": self.derivatives,
+            **frame_length,
             **weight,
         }
 

@@ -25,7 +25,7 @@ from audioclass.pooling.windows import Windows
 DERIVATIVE_REACH = 2  # frames beside one that the slope of its tracks is fitted to
 FORMAT = 1  # raised whenever the same recipe would give other values than before
 FRAMING_KEYS = ("sample_rate", "frame_length", "hop_length")
-PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding", "weight")
+PART_KEYS = ("group", "descriptors", "poolings", "derivatives", "embedding", "frame_length", "weight")
 RECIPE_KEYS = (
     "summary", "candidate", "sample_rate", "frame_length", "hop_length", "window", "window_hop", "trim", "versions",
     "adapts_rate", "parts",
@@ -201,10 +201,14 @@ class Recipe:
         if sample_rate == self.framing.sample_rate:
             return self
         ratio = sample_rate / self.framing.sample_rate
-        half = max(1, math.ceil(self.framing.frame_length * ratio / 2))
-        frame_length = 2 * scipy.fft.next_fast_len(half, real=True)
+
         hop_length = max(1, round(self.framing.hop_length * ratio))
-        return _checked(replace(self, framing=Framing(sample_rate, frame_length, hop_length)))
+        framing = Framing(sample_rate, _fast_length(self.framing.frame_length * ratio), hop_length)
+        parts = [
+            replace(part, frame_length=_fast_length(part.frame_length * ratio)) if part.frame_length else part
+            for part in self.parts
+        ]
+        return _checked(replace(self, framing=framing, parts=tuple(parts)))
 
     def plain(self) -> dict[str, Any]:
         """The recipe as it stands in a file; every parameter is stated, and versions where there are several."""
@@ -286,7 +290,8 @@ def _part(name: str, table: Any, component: Callable[[str, Any], Any]) -> Part:
         raise UsageError(f"{where}: derivatives={derivatives!r} must be 0, 1 or 2")
     descriptors = tuple(component("descriptor", one) for one in _list(where, table, "descriptors"))
     poolings = tuple(component("pooling", one) for one in _list(where, table, "poolings"))
-    return Part(table["group"], descriptors, poolings, derivatives, weight=weight)
+    frame_length = int(_number(name, table, "frame_length")) if "frame_length" in table else None
+    return Part(table["group"], descriptors, poolings, derivatives, weight=weight, frame_length=frame_length)
 
 
 def _checked(recipe: Recipe) -> Recipe:
@@ -295,19 +300,33 @@ def _checked(recipe: Recipe) -> Recipe:
     for part in recipe.parts:
         if part.weight != recipe.group_weights[part.group]:
             raise UsageError(f"recipe {recipe.name}: parts of group {part.group} must have the same weight")
+        shortest, longest = recipe.framing.hop_length, recipe.framing.frame_length
+        if part.frame_length is not None and not shortest <= part.frame_length <= longest:
+            raise UsageError(
+                f"recipe {recipe.name}, group {part.group}: frame_length={part.frame_length} must be from hop_length to"
+                f" frame_length of the recipe, {shortest} to {longest}"
+            )
     _check_cost(recipe)
     silence = CachedSpectra(np.zeros(recipe.framing.frame_length, np.float32), recipe.framing)
     try:  # what a component finds wrong with this sample rate or frame is found now, not at the first recording
         columns = recipe.columns
-        for descriptor in (descriptor for part in recipe.parts for descriptor in part.descriptors):
+        for part in recipe.parts:
+            own = part.framing(recipe.framing)
             for speed in recipe.versions:
-                _check_width(descriptor, silence.at_speed(speed), recipe.framing)
+                spectra = silence.middle(own.frame_length).at_speed(speed)
+                for descriptor in part.descriptors:
+                    _check_width(descriptor, spectra, own)
     except ValueError as error:
         raise UsageError(f"recipe {recipe.name}: {error}") from error
     if len(set(columns)) < len(columns):
         repeated = min(name for name, count in Counter(columns).items() if count > 1)
         raise UsageError(f"recipe {recipe.name}: feature {repeated!r} is computed twice")
     return recipe
+
+
+def _fast_length(least: float) -> int:
+    """The next even number of samples of which the FFT is fast."""
+    return 2 * int(scipy.fft.next_fast_len(max(1, math.ceil(least / 2)), real=True))
 
 
 def _reach(part: Part) -> int:

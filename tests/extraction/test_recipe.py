@@ -131,6 +131,19 @@ def test_frames_and_hops_last_as_long_at_another_rate(manager, rate, framing):
     assert (other.fingerprint == recipe.fingerprint) == (rate == 44100)
 
 
+@pytest.mark.parametrize("length", [20, 4096, -1, True, "long"])
+def test_a_part_has_frames_within_those_of_the_recipe(manager, length):
+    with pytest.raises(UsageError, match="frame_length="):
+        made(manager, part(frame_length=length))
+
+
+def test_a_part_with_frames_of_its_own_is_written_and_has_another_fingerprint(manager):
+    recipe = made(manager, part(frame_length=200))
+    assert recipe.plain()["parts"][0]["frame_length"] == 200
+    assert made(manager, recipe.plain()) == recipe
+    assert recipe.fingerprint != made(manager, part()).fingerprint
+
+
 def test_whether_a_recipe_adapts_does_not_change_its_features(manager):
     adapting = made(manager, changed(adapts_rate=True))
     assert adapting.adapts_rate
@@ -144,7 +157,7 @@ def test_a_rate_at_which_a_descriptor_has_no_place_is_refused(manager):
         made(manager, changed(parts=parts)).at_rate(8000)
 
 
-def test_the_groups_of_short_sounds_at_44_1_khz_read_one_spectrogram():
+def test_the_groups_of_short_sounds_at_44_1_khz_read_spectrograms_of_two_lengths_of_frames():
     recipe = load_recipe("environment").at_one_speed
     assert Counter(recipe.groups) == {
         "mel": 1280, "cepstra": 540, "covariance": 600, "lagged_covariance": 1176, "onsets": 576, "modulation": 352,
@@ -153,7 +166,9 @@ def test_the_groups_of_short_sounds_at_44_1_khz_read_one_spectrogram():
         "amplitudes": 20,
     }  # fmt: skip
     assert recipe.adapts_rate
-    assert len({part.descriptors for part in recipe.parts if part.group not in ("shape", "amplitudes")}) == 1
+    of_frames = [part for part in recipe.parts if part.group not in ("shape", "amplitudes")]
+    assert len({part.descriptors for part in of_frames}) == 1
+    assert {part.frame_length for part in recipe.parts} == {None, 1024}
 
 
 @pytest.mark.parametrize("rate", [32000, 22050, 16000, 8000])
