@@ -1,0 +1,92 @@
+"""Values that the manifest of a model file states, each checked before it is used: a file may say anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from audioclass.classifier.saving import check_size
+from audioclass.errors import ModelError
+from audioclass.problems import Dichotomy, Plan
+from audioclass.run import Registry
+from audioclass.taxonomy import Taxonomy
+
+
+def labels_and_taxonomy(manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], Taxonomy]:
+    """The labels and the tree of groups that they stand in."""
+    labels = labels_of(manifest)
+    paths = manifest.get("taxonomy", manifest["paths"])  # the first where a label stands in several groups
+    taxonomy = Taxonomy.of_paths([[text_of(name) for name in path] for path in paths])
+    taxonomy.check_labels(labels)
+    return labels, taxonomy
+
+
+def labels_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The labels, as many as can be combined in bounded memory."""
+    stated = list_of(manifest["labels"], "labels")
+    check_size(len(stated), len(list_of((manifest["plan"] or {}).get("dichotomies", []), "dichotomies")))
+    return tuple(text_of(label) for label in stated)
+
+
+def list_of(value: Any, what: str) -> list[Any]:
+    """A list of what is named in the message of a refusal."""
+    if not isinstance(value, list):
+        raise ModelError(f"its {what} must be a list, not a {type(value).__name__}")
+    return value
+
+
+def text_of(value: Any) -> str:
+    """A text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{str(value)[:40]!r} must be a text")
+    return value
+
+
+def inverse_temperature_of(value: Any) -> float:
+    """A finite number from 0 on."""
+    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+        raise ModelError(f"inverse_temperature {str(value)[:40]!r} must be a number of at least 0")
+    return float(value)
+
+
+def transitions_of(stated: Any, n_labels: int) -> np.ndarray | None:
+    """Whole numbers, a row for each label; None where the model has none."""
+    if stated is None:
+        return None
+    rows = stated if isinstance(stated, list) else []
+    if [len(row) if isinstance(row, list) else -1 for row in rows] != [n_labels] * n_labels:
+        raise ModelError(f"its transitions must be {n_labels} rows of {n_labels} counts")
+    return np.array([[count_of(count) for count in row] for row in rows], dtype=np.int64)
+
+
+def count_of(value: Any) -> int:
+    """A whole number from 0 on."""
+    if type(value) is not int or value < 0:
+        raise ModelError(f"count {str(value)[:40]!r} must be a whole number")
+    return value
+
+
+def _index(value: Any, n_labels: int) -> int:
+    if type(value) is not int or not 0 <= value < n_labels:
+        raise ModelError(f"label index {str(value)[:40]!r} must be below {n_labels}")
+    return value
+
+
+def plan_of(table: Mapping[str, Any] | None, n_labels: int) -> Plan | None:
+    """Its dichotomies, whose labels are among those there are; None for a strategy that fits all labels at once."""
+    if table is None:
+        return None
+    sides = [tuple(tuple(_index(k, n_labels) for k in side) for side in both) for both in table["dichotomies"]]
+    return Plan(n_labels, tuple(Dichotomy(*both) for both in sides), dict(table["structure"]))
+
+
+def component_of(registry: Registry, kind: str, table: Mapping[str, Any] | None) -> Any:
+    """The component that a table states with its parameters; None where it states none."""
+    return None if table is None else registry.make(kind, text_of(table["name"]), table["parameters"])
+
+
+def members_under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """Those whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
