@@ -75,6 +75,13 @@ class Spectra(Protocol):
         """How many frames there are."""
 
     @property
+    def recorded(self) -> Spectra:
+        """Those of the recording at its own speed: the same, unless these are of a version."""
+
+    def values_of(self, descriptor: Descriptor) -> np.ndarray:
+        """The values of a descriptor, computed when first asked for: what a version shares with its recording."""
+
+    @property
     def frames(self) -> np.ndarray:
         """(n_frames, frame_length), as cut, without window."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from audioclass.contracts import Descriptor, Spectra
 from audioclass.data import Framing
+from audioclass.descriptors.spectra import TOGETHER
 from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 
@@ -30,18 +31,30 @@ class Amplitudes:
         return ["peak_factor", *(f"near_peak_{round(100 * near)}" for near in NEAR), "kurtosis"]
 
     def frames(self, spectra: Spectra) -> np.ndarray:
-        """log(peak/rms), log(#{|x| ≥ 0.99 peak}/n), log(#{|x| ≥ 0.9 peak}/n), log(mean x⁴/rms⁴)."""
+        """log(peak/rms), log(#{|x| ≥ 0.99 peak}/n), log(#{|x| ≥ 0.9 peak}/n), log(mean x⁴/rms⁴).
+
+        They are the same at every speed.
+        """
+        if spectra.recorded is not spectra:
+            return spectra.recorded.values_of(self)
         length = spectra.framing.frame_length
         n = min(length, self.most)
-        sizes = np.abs(spectra.frames[:, (length - n) // 2 : (length - n) // 2 + n])
-        peaks = sizes.max(axis=1, keepdims=True, initial=0)
-        below = np.divide(sizes, peaks, out=np.ones_like(sizes), where=peaks > 0)  # of silence all is at the peak
-        power = np.square(below)
-        mean_square = power.mean(axis=1)
-        shares = [np.count_nonzero(below >= np.float32(near), axis=1) / n for near in NEAR]
-        kurtosis = np.square(power).mean(axis=1) / mean_square**2
-        values = np.log(np.stack([mean_square**-0.5, *shares, kurtosis], axis=1))
-        return np.asarray(values, np.float32)
+        middle = spectra.frames[:, (length - n) // 2 : (length - n) // 2 + n]
+        some = [_values(middle[first : first + TOGETHER], n) for first in range(0, len(middle), TOGETHER)]
+        return np.concatenate([np.empty((0, 2 + len(NEAR)), np.float32), *some])
+
+
+def _values(samples: np.ndarray, n: int) -> np.ndarray:
+    """Those of a few frames, while they are in the processor's cache."""
+    sizes = np.abs(samples)
+    peaks = sizes.max(axis=1, keepdims=True, initial=0)
+    below = np.divide(sizes, peaks, out=np.ones_like(sizes), where=peaks > 0)  # of silence all is at the peak
+    power = np.square(below)
+    mean_square = power.mean(axis=1)
+    shares = [np.count_nonzero(below >= np.float32(near), axis=1) / n for near in NEAR]
+    kurtosis = np.square(power).mean(axis=1) / mean_square**2
+    values = np.log(np.stack([mean_square**-0.5, *shares, kurtosis], axis=1))
+    return np.asarray(values, np.float32)
 
 
 @hookimpl

@@ -35,10 +35,11 @@ class Harmonicity:
 
         The pitch is that of the first peak nearly as high as the highest: at multiples of a period r is as high.
         """
-        n_lags = spectra.autocorrelation.shape[1]
-        r = np.pad(spectra.autocorrelation, ((0, 0), (0, 2)))
+        r, n_lags = spectra.autocorrelation, spectra.autocorrelation.shape[1]
         first = min(max(int(spectra.lag_rate / self.highest), 1), max(n_lags - 1, 1))
         last = max(min(int(spectra.lag_rate / self.lowest) + 2, n_lags), first + 1)
+        if last + 1 > n_lags:
+            r = np.pad(r, ((0, 0), (0, 2)))
         before, lags, after = r[:, first - 1 : last - 1], r[:, first:last], r[:, first + 1 : last + 1]
         strength = lags.max(axis=1, keepdims=True)
         peaks = (lags >= NEARLY * strength) & (lags >= before) & (lags >= after)

@@ -8,6 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 import scipy.fft
 
+from audioclass.contracts import Descriptor
 from audioclass.data import Framing
 from audioclass.descriptors.filters import Band, bin_frequencies, chroma_matrix, mel_bands
 
@@ -18,15 +19,30 @@ TINY = np.float32(1e-10)  # power floor, −100 dB: far below what 16 bits hold,
 class CachedSpectra:
     """Lazily computed views of a stretch of mono audio; rows are frames, each view is computed at most once.
 
-    Frame i covers the samples from i·hop_length on; only whole frames count.
+    Frame i covers the samples from i·hop_length on; only whole frames count. At speeds down to `slowest` views share
+    their memory with those of the recording.
     """
 
-    def __init__(self, samples: np.ndarray, framing: Framing) -> None:
+    def __init__(self, samples: np.ndarray, framing: Framing, slowest: float = 1.0) -> None:
         if samples.ndim != 1:
             raise ValueError(f"samples have shape {samples.shape}, must be mono")
         self.framing = framing
         self.samples = np.ascontiguousarray(samples, dtype=np.float32)
+        self._slowest = min(slowest, 1.0)
+        self._n_wide = replace(framing, speed=framing.speed * self._slowest).n_bins
         self._banded: dict[tuple[str, int, float], np.ndarray] = {}
+        self._values: dict[Descriptor, np.ndarray] = {}
+
+    @property
+    def recorded(self) -> CachedSpectra:
+        """Those of the recording at its own speed: itself, unless this is a version."""
+        return self
+
+    def values_of(self, descriptor: Descriptor) -> np.ndarray:
+        """The values of a descriptor for every frame, computed at most once."""
+        if descriptor not in self._values:
+            self._values[descriptor] = descriptor.frames(self)
+        return self._values[descriptor]
 
     def at_speed(self, speed: float) -> CachedSpectra:
         """The same frames as they would be of a recording played so many times as fast; nothing is transformed again.
@@ -44,7 +60,7 @@ class CachedSpectra:
         first = (whole - frame_length) // 2
         stop = first + max(self.n_frames - 1, 0) * hop + frame_length
         samples = self.samples[first:stop] if self.n_frames else self.samples[:0]
-        return CachedSpectra(samples, replace(self.framing, frame_length=frame_length))
+        return CachedSpectra(samples, replace(self.framing, frame_length=frame_length), self._slowest)
 
     @property
     def n_frames(self) -> int:
@@ -71,25 +87,44 @@ class CachedSpectra:
 
     @cached_property
     def power(self) -> np.ndarray:
-        """(n_frames, n_bins), |spectrum|²; transformed a few frames at a time, unless the spectrum is there already."""
-        if "spectrum" in self.__dict__:
-            return _squared(self.spectrum)
-        window = hann(self.framing.frame_length)
-        power = np.empty((self.n_frames, self.framing.n_bins), np.float32)
-        for first in range(0, self.n_frames, TOGETHER):
-            some = slice(first, first + TOGETHER)
-            power[some] = _squared(scipy.fft.rfft(self.frames[some] * window, axis=1))
-        return power
+        """(n_frames, n_bins), |spectrum|²."""
+        return self.wide_power[:, : self.framing.n_bins]
 
     @cached_property
     def magnitude(self) -> np.ndarray:
         """(n_frames, n_bins), |spectrum|."""
-        return np.asarray(np.sqrt(self.power))
+        return self.wide_magnitude[:, : self.framing.n_bins]
 
     @cached_property
     def log_power(self) -> np.ndarray:
         """(n_frames, n_bins), natural logarithm of the power, floored at −100 dB."""
-        floored = self.power + TINY
+        return self.wide_log_power[:, : self.framing.n_bins]
+
+    @cached_property
+    def wide_power(self) -> np.ndarray:
+        """The power with as many empty bins beyond the last as the slowest version has.
+
+        It is transformed a few frames at a time, unless the spectrum is there already.
+        """
+        n_bins, window = self.framing.n_bins, hann(self.framing.frame_length)
+        power = np.zeros((self.n_frames, self._n_wide), np.float32)
+        if "spectrum" in self.__dict__:
+            power[:, :n_bins] = _squared(self.spectrum)
+            return power
+        for first in range(0, self.n_frames, TOGETHER):
+            some = slice(first, first + TOGETHER)
+            power[some, :n_bins] = _squared(scipy.fft.rfft(self.frames[some] * window, axis=1))
+        return power
+
+    @cached_property
+    def wide_magnitude(self) -> np.ndarray:
+        """The magnitude of the same bins."""
+        return np.asarray(np.sqrt(self.wide_power))
+
+    @cached_property
+    def wide_log_power(self) -> np.ndarray:
+        """The log-power of the same bins."""
+        floored = self.wide_power + TINY
         return np.log(floored, out=floored)
 
     @cached_property
@@ -100,7 +135,12 @@ class CachedSpectra:
     @cached_property
     def cumulated(self) -> np.ndarray:
         """(n_frames, n_bins), the power up to and with each bin."""
-        return np.cumsum(self.power, axis=1)
+        # A sum waits for the one before it: two frames at a time, as complex numbers, wait no longer than one.
+        n = self.n_frames
+        pairs = np.zeros(((n + 1) // 2, self.framing.n_bins, 2), np.float32)
+        pairs[:, :, 0], pairs[: n // 2, :, 1] = self.power[0::2], self.power[1::2]
+        pairs.view(np.complex64).cumsum(axis=1, out=pairs.view(np.complex64))
+        return np.asarray(pairs.transpose(0, 2, 1).reshape(-1, self.framing.n_bins)[:n])
 
     @cached_property
     def chroma(self) -> np.ndarray:
@@ -157,6 +197,10 @@ class _SpectraAtSpeed(CachedSpectra):
         super().__init__(recorded.samples, replace(recorded.framing, speed=speed * recorded.framing.speed))
         self._recorded = recorded
 
+    @property
+    def recorded(self) -> CachedSpectra:
+        return self._recorded.recorded
+
     @cached_property
     def frames(self) -> np.ndarray:
         return self._recorded.frames
@@ -167,15 +211,15 @@ class _SpectraAtSpeed(CachedSpectra):
 
     @cached_property
     def power(self) -> np.ndarray:
-        return self._moved(self._recorded.power)
+        return self._moved(self._recorded.wide_power)
 
     @cached_property
     def magnitude(self) -> np.ndarray:
-        return self._moved(self._recorded.magnitude)
+        return self._moved(self._recorded.wide_magnitude)
 
     @cached_property
     def log_power(self) -> np.ndarray:
-        return self._moved(self._recorded.log_power, np.log(TINY))
+        return self._moved(self._recorded.wide_log_power, np.log(TINY))
 
     @cached_property
     def autocorrelation(self) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -28,7 +30,13 @@ class SpectralMoments:
         return ["centroid", "spread", "spectral_skewness", "spectral_kurtosis"]
 
     def frames(self, spectra: Spectra) -> np.ndarray:
-        """With p_k = |X_k|²/Σ|X|² and f from 0 to 1: Σpf, √Σp(f−c)², Σp(f−c)³/s³, log(1 + Σp(f−c)⁴/s⁴)."""
+        """With p_k = |X_k|²/Σ|X|² and f from 0 to 1: Σpf, √Σp(f−c)², Σp(f−c)³/s³, log(1 + Σp(f−c)⁴/s⁴).
+
+        At a lower speed no bin is left out: the first two are so much lower.
+        """
+        if spectra.recorded is not spectra and spectra.framing.speed <= 1:
+            speed = np.float32(spectra.framing.speed)
+            return spectra.recorded.values_of(self) * np.array([speed, speed, 1, 1], np.float32)
         frequency = _frequencies(spectra.framing)
         total = spectra.total_power[:, 0] + TINY
         centroid = spectra.power @ frequency / total
@@ -78,12 +86,9 @@ class RollOff:
 
     def frames(self, spectra: Spectra) -> np.ndarray:
         """The first bin k at which Σ_{i≤k}|X_i|² ≥ part · Σ|X|²; at a speed, the bin where its frequency would lie."""
-        bins = np.empty((spectra.n_frames, len(self.parts)), int)
-        for first in range(0, len(bins), TOGETHER):
-            cumulated = np.cumsum(spectra.power[first : first + TOGETHER], axis=1)
-            for column, part in enumerate(self.parts):
-                is_reached = cumulated >= np.float32(part) * cumulated[:, -1:]
-                bins[first : first + TOGETHER, column] = is_reached.argmax(axis=1)
+        cumulated = spectra.recorded.cumulated
+        last = min(spectra.framing.n_bins, cumulated.shape[1]) - 1
+        bins = _first_reaching(cumulated, np.array(self.parts, np.float32) * cumulated[:, last : last + 1])
         return np.asarray(np.log2(1 + spectra.framing.speed * bins).astype(np.float32))
 
 
@@ -99,11 +104,16 @@ class Flux:
         return ["flux"]
 
     def frames(self, spectra: Spectra) -> np.ndarray:
-        """Differences of neighbouring rows."""
-        unit = spectra.magnitude / (spectra.magnitude.sum(axis=1, keepdims=True) + np.float32(1e-5))
-        flux = np.zeros((len(unit), 1), np.float32)
-        change = unit[1:] - unit[:-1]
-        flux[1:, 0] = np.abs(change, out=change).sum(axis=1)
+        """Differences of neighbouring rows; at a lower speed no bin is left out: they are those of the recording."""
+        if spectra.recorded is not spectra and spectra.framing.speed <= 1:
+            return spectra.recorded.values_of(self)
+        totals = spectra.magnitude.sum(axis=1, keepdims=True) + np.float32(1e-5)
+        flux = np.zeros((len(totals), 1), np.float32)
+        for first in range(0, len(totals) - 1, TOGETHER):
+            some = slice(first, first + TOGETHER + 1)
+            unit = spectra.magnitude[some] / totals[some]
+            change = unit[1:] - unit[:-1]
+            flux[some][1:, 0] = np.abs(change, out=change).sum(axis=1)
         return flux
 
 
@@ -119,10 +129,10 @@ class Flatness:
 
     def frames(self, spectra: Spectra) -> np.ndarray:
         """mean(log p) − log(mean p): 0 for a flat spectrum, far below for a line."""
-        octaves = octave_matrix(spectra.framing)
-        mean = spectra.power.mean(axis=1, keepdims=True)
-        whole = spectra.log_power.mean(axis=1, keepdims=True) - np.log(mean + TINY)
-        return np.concatenate([whole, spectra.log_power @ octaves - np.log(spectra.power @ octaves + TINY)], axis=1)
+        means = spectra.values_of(_Means())
+        logarithms = spectra.log_power @ octave_matrix(spectra.framing)
+        whole = spectra.log_power.mean(axis=1, keepdims=True)
+        return np.asarray(np.concatenate([whole, logarithms], axis=1) - means)
 
 
 @component
@@ -137,11 +147,24 @@ class Crest:
 
     def frames(self, spectra: Spectra) -> np.ndarray:
         """log(max p) − log(mean p), 0 for a flat spectrum."""
-        octaves = octave_matrix(spectra.framing)
-        peaks = np.maximum.reduceat(spectra.log_power, octave_edges(spectra.framing)[:-1], axis=1)
-        mean = np.log(spectra.power.mean(axis=1, keepdims=True) + TINY)
-        whole = peaks.max(axis=1, keepdims=True) - mean
-        return np.concatenate([whole, peaks - np.log(spectra.power @ octaves + TINY)], axis=1)
+        edges = octave_edges(spectra.framing)
+        peaks = [spectra.log_power[:, low:high].max(axis=1) for low, high in pairwise(edges)]
+        return np.asarray(np.stack([np.max(peaks, axis=0), *peaks], axis=1) - spectra.values_of(_Means()))
+
+
+@dataclass(frozen=True)
+class _Means:
+    """Logarithm of the mean power, overall and per octave band, which flatness and crest share."""
+
+    name: ClassVar[str] = "means"
+
+    def columns(self, framing: Framing) -> list[str]:
+        return ["mean", *_octave_names("mean", framing)]
+
+    def frames(self, spectra: Spectra) -> np.ndarray:
+        whole = spectra.total_power / np.float32(spectra.framing.n_bins)
+        means = np.concatenate([whole, spectra.power @ octave_matrix(spectra.framing)], axis=1)
+        return np.asarray(np.log(means + TINY))
 
 
 @component
@@ -169,6 +192,22 @@ def _central_sums(power: np.ndarray, distance: np.ndarray) -> np.ndarray:
     weighted = power * square
     higher = [np.einsum("ij,ij->i", weighted, factor) for factor in (distance, square)]
     return np.stack([weighted.sum(axis=1), *higher])
+
+
+def _first_reaching(rising: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """(n, k): the first column of each row that is at least a bound, for (n, k) bounds that the last column reaches.
+
+    All rows are searched together, each time half of what is left.
+    """
+    n_columns = rising.shape[1]
+    values, first = rising.reshape(-1), np.arange(len(rising))[:, None] * n_columns
+    below, last = np.broadcast_to(first - 1, bounds.shape), first + n_columns - 1  # what is below the bound for sure
+    step = 1 << max(n_columns - 1, 1).bit_length() - 1
+    while step:
+        further = np.minimum(below + step, last)
+        below = np.where(values.take(further) < bounds, further, below)
+        step //= 2
+    return np.asarray(below + 1 - first)
 
 
 def _octave_names(what: str, framing: Framing) -> list[str]:

@@ -63,7 +63,9 @@ def _frames_of_windows(
     blocks: Iterable[Block], recipe: Recipe, clock: _Clock
 ) -> Iterator[tuple[list[int], dict[FrameTrack, np.ndarray]]]:
     windower, tracks = Windower(recipe.windows), tracks_of(recipe)
-    for spectra, inside in spectra_blocks(clock.watch(blocks), recipe.framing, recipe.reach):
+    for spectra, inside in spectra_blocks(
+        clock.watch(blocks), recipe.framing, recipe.reach, slowest=min(recipe.versions)
+    ):
         for starts, windows in windower.push(_frame_matrices(tracks, spectra, inside)):
             yield starts, dict(zip(tracks, windows, strict=True))
     for starts, windows in windower.finish():
@@ -139,20 +141,14 @@ def _frame_matrices(tracks: Sequence[FrameTrack], spectra: CachedSpectra, inside
     whole = spectra.framing.frame_length
     lengths = {length: spectra.middle(length or whole) for length in {track.frame_length for track in tracks}}
     views = {at: lengths[at[0]].at_speed(at[1]) for at in {(track.frame_length, track.speed) for track in tracks}}
-    known: dict[tuple[Descriptor, CachedSpectra], np.ndarray] = {}
-    return [_track_frames(track, views[track.frame_length, track.speed], known)[inside] for track in tracks]
+    return [_track_frames(track, views[track.frame_length, track.speed])[inside] for track in tracks]
 
 
-def _track_frames(
-    track: FrameTrack, spectra: CachedSpectra, known: dict[tuple[Descriptor, CachedSpectra], np.ndarray]
-) -> np.ndarray:
+def _track_frames(track: FrameTrack, spectra: CachedSpectra) -> np.ndarray:
     if track == SAMPLES:
         half, hop = spectra.framing.frame_length // 2, spectra.framing.hop_length
         return spectra.frames[:, half : half + hop]
-    for descriptor in track.descriptors:
-        if (descriptor, spectra) not in known:
-            known[descriptor, spectra] = _finite(descriptor.frames(spectra), "descriptor", descriptor)
-    columns = [known[descriptor, spectra] for descriptor in track.descriptors]
+    columns = [_finite(spectra.values_of(each), "descriptor", each) for each in track.descriptors]
     values = np.concatenate(columns, axis=1) if len(columns) > 1 else columns[0]
     orders = [values]
     for _ in range(track.derivatives):  # a recording that is played faster changes more from frame to frame

@@ -17,14 +17,19 @@ FRAMES_PER_BLOCK = 512
 
 
 def spectra_blocks(
-    samples: Iterable[np.ndarray], framing: Framing, context: int, n_together: int = FRAMES_PER_BLOCK
+    samples: Iterable[np.ndarray],
+    framing: Framing,
+    context: int,
+    n_together: int = FRAMES_PER_BLOCK,
+    *,
+    slowest: float = 1.0,
 ) -> Iterator[tuple[CachedSpectra, slice]]:
     """Spectra of successive blocks and which of their frames are the block's own; the others are context.
 
     Half a frame of zeros stands before the first sample and after the last: frame i is centred on sample i·hop_length,
-    and one sample is enough for a frame.
+    and one sample is enough for a frame. Versions of them are at least as fast as `slowest`.
     """
-    grid = _Grid(framing, context, n_together)
+    grid = _Grid(framing, context, n_together, slowest)
     for chunk in samples:
         grid.take_in(chunk)
         yield from grid.whole_blocks()
@@ -36,8 +41,8 @@ def spectra_blocks(
 class _Grid:
     """Samples held back until the frames that need them are whole."""
 
-    def __init__(self, framing: Framing, context: int, n_together: int) -> None:
-        self._framing, self._context, self._n_together = framing, context, n_together
+    def __init__(self, framing: Framing, context: int, n_together: int, slowest: float) -> None:
+        self._framing, self._context, self._n_together, self._slowest = framing, context, n_together, slowest
         self._held = np.zeros(framing.frame_length // 2, np.float32)
         self._start = 0  # index of the first sample held
         self._frame = 0  # first frame of the next block
@@ -69,4 +74,4 @@ class _Grid:
         needed = max(self._frame - self._context, 0) * hop
         self._held = self._held[needed - self._start :]
         self._start = needed
-        return CachedSpectra(samples, self._framing), inside
+        return CachedSpectra(samples, self._framing, self._slowest), inside

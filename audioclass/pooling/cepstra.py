@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -79,8 +80,8 @@ class LaggedCovariance:
         """Over the frames that have all their followers, but at least the first half: the last frame stands in."""
         values = _cepstra(windows, self.coefficients, self.depth)
         n_frames = values.shape[1]
-        first = np.arange(max(n_frames - max(self.lags), (n_frames + 1) // 2))
-        stacked = [values[:, np.minimum(first + lag, n_frames - 1)] for lag in self.lags]
+        count = max(n_frames - max(self.lags), (n_frames + 1) // 2)
+        stacked = [_continued(values[:, lag : lag + count], values, count) for lag in self.lags]
         return _log_covariance(np.concatenate(stacked, axis=2))
 
 
@@ -150,6 +151,12 @@ def _cepstra(windows: np.ndarray, coefficients: int, depth: float) -> np.ndarray
     return np.pad(values, ((0, 0), (0, 0), (0, missing))) if missing else values
 
 
+def _continued(part: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """So many frames: those of a part, then the last of all."""
+    missing = count - part.shape[1]
+    return part if not missing else np.concatenate([part, np.repeat(values[:, -1:], missing, axis=1)], axis=1)
+
+
 def _log_covariance(values: np.ndarray) -> np.ndarray:
     centred = values - values.mean(axis=1, keepdims=True)
     covariance = (centred.transpose(0, 2, 1) @ centred).astype(np.float64) / values.shape[1]
@@ -157,8 +164,15 @@ def _log_covariance(values: np.ndarray) -> np.ndarray:
     variance = np.trace(covariance, axis1=1, axis2=2)[:, None, None] / size
     eigenvalues, vectors = np.linalg.eigh(covariance + np.eye(size) * (SHRINKAGE * variance + 1e-6))
     logarithm = (vectors * np.log(eigenvalues)[:, None, :]) @ vectors.transpose(0, 2, 1)
+    places, factors = _upper_triangle(size)
+    return np.asarray((logarithm.reshape(len(logarithm), size * size)[:, places] * factors).astype(np.float32))
+
+
+@cache
+def _upper_triangle(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where its entries stand among those of a matrix, and √2 for each that stands for two."""
     i, j = np.triu_indices(size)
-    return np.asarray((logarithm[:, i, j] * np.where(i == j, 1, np.sqrt(2))).astype(np.float32))
+    return i * size + j, np.where(i == j, 1, np.sqrt(2))
 
 
 @hookimpl

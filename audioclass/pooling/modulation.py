@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -18,6 +18,8 @@ from audioclass.pooling import tracks
 SHORTEST = 2.0  # seconds: shorter windows are padded to it, so that every modulation band holds a bin
 FLOOR = np.float32(1e-2)  # of a modulation energy in squared decibels
 FOUR_HERTZ = (2.8, 5.6)  # the octave around the rate of syllables
+
+Banded = Callable[[np.ndarray, float, np.ndarray], np.ndarray]
 
 
 @component
@@ -86,8 +88,8 @@ class Rhythm:
         """Autocorrelations are those of the envelopes without their mean, 1 at lag 0; 0 at lags beyond the window."""
         quarters = tracks.merge_bands(tracks.level_free(windows, self.depth), 4)
         envelopes = np.concatenate([quarters.mean(axis=2, keepdims=True), quarters], axis=2)
-        rates = np.log(_energies(envelopes, frame_rate, _edges(self.rates, 0.5, 50.0, frame_rate)) + FLOOR)
-        lags = np.geomspace(2, max(self.longest * frame_rate, 2), self.lags).round().astype(int)
+        rates = np.log(_energies(envelopes, frame_rate, _edges(self.rates, 0.5, 50.0, frame_rate), _many_bands) + FLOOR)
+        lags = _log_spaced_lags(self.lags, self.longest, frame_rate)
         return np.concatenate([rates, tracks.flat(_autocorrelations(envelopes, lags))], axis=1)
 
 
@@ -117,7 +119,7 @@ class LevelRhythm:
         return np.concatenate(
             [
                 tracks.flat(_autocorrelations(level, lags)),
-                np.log(_energies(level, frame_rate, _edges(self.rates, 0.5, 50.0, frame_rate)) + FLOOR),
+                np.log(_energies(level, frame_rate, _edges(self.rates, 0.5, 50.0, frame_rate), _many_bands) + FLOOR),
                 *tracks.percentiles(level, self.percentiles),
                 duration,
                 *((level >= np.float32(-part)).mean(axis=1, dtype=np.float32) for part in self.parts),
@@ -131,14 +133,19 @@ def _edges(rates: int, slowest: float, fastest: float, frame_rate: float) -> np.
     return np.geomspace(slowest, max(min(fastest, frame_rate / 2), 1.01 * slowest), rates + 1)
 
 
-def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray) -> np.ndarray:
+@cache
+def _log_spaced_lags(count: int, longest: float, frame_rate: float) -> np.ndarray:
+    return np.geomspace(2, max(longest * frame_rate, 2), count).round().astype(int)
+
+
+def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray, banded: Banded | None = None) -> np.ndarray:
     """(n_windows, n_bands · d): mean power over time of each column between neighbouring edges, in hertz."""
     n_frames = levels.shape[1]
     size = scipy.fft.next_fast_len(max(n_frames, int(SHORTEST * frame_rate)), real=True)
     moving = tracks.centred(levels)[0].transpose(0, 2, 1)
     spectrum = scipy.fft.rfft(moving, size, axis=2)
     power = (spectrum.real**2 + spectrum.imag**2) / np.float32(n_frames)
-    return _banded(power, frame_rate / size, edges)
+    return (banded or _banded)(power, frame_rate / size, edges)
 
 
 def _mean_energies(levels: np.ndarray, length: int, frame_rate: float, edges: np.ndarray) -> np.ndarray:
@@ -154,7 +161,7 @@ def _mean_energies(levels: np.ndarray, length: int, frame_rate: float, edges: np
         moving = tracks.centred(levels[:, start : start + within])[0] * taper[:, None]
         spectrum = scipy.fft.rfft(moving.transpose(0, 2, 1), length, axis=2)
         total += spectrum.real**2 + spectrum.imag**2
-    return _banded(total / np.float32(len(starts) * (taper @ taper)), frame_rate / length, edges)
+    return _many_bands(total / np.float32(len(starts) * (taper @ taper)), frame_rate / length, edges)
 
 
 def _banded(power: np.ndarray, hertz: float, edges: np.ndarray) -> np.ndarray:
@@ -163,6 +170,22 @@ def _banded(power: np.ndarray, hertz: float, edges: np.ndarray) -> np.ndarray:
     at = np.minimum(np.searchsorted(np.arange(last + 1) * hertz, edges), last)
     bands = [power[:, :, a : max(a + 1, b)].mean(axis=2) for a, b in pairwise(at)]
     return np.concatenate(bands, axis=1)
+
+
+def _many_bands(power: np.ndarray, hertz: float, edges: np.ndarray) -> np.ndarray:
+    """The same by one product: sums are taken in another order."""
+    means = power @ _mean_matrix(power.shape[2], hertz, tuple(edges.tolist()))
+    return tracks.flat(means.transpose(0, 2, 1))
+
+
+@lru_cache(maxsize=64)
+def _mean_matrix(n_bins: int, hertz: float, edges: tuple[float, ...]) -> np.ndarray:
+    """(n_bins, n_bands): from the power of bins to the means of `_banded`."""
+    at = np.minimum(np.searchsorted(np.arange(n_bins) * hertz, edges), n_bins - 1)
+    matrix = np.zeros((n_bins, len(edges) - 1), np.float32)
+    for column, (a, b) in enumerate(pairwise(at)):
+        matrix[a : max(a + 1, b), column] = 1 / (max(a + 1, b) - a)
+    return matrix
 
 
 def _autocorrelations(envelopes: np.ndarray, lags: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
-TIMES_TOGETHER = 1024  # positions in time of one band that are coded at once
+PATCHES_TOGETHER = 512  # whose codes stay in the processor's cache until they are added up
 SMALLEST = 1e-12
 
 
@@ -98,6 +99,16 @@ class Patches:
         patches = np.lib.stride_tricks.sliding_window_view(strips, self.width * height, axis=1)
         return np.asarray(patches[:, :: self.step_frames * height])
 
+    def _scales(self, image: np.ndarray) -> np.ndarray:
+        """(n_bands, n_times): one over the root of the variance of each patch and the contrast."""
+        height, values = min(self.height, image.shape[1]), image.T.astype(np.float64)
+        columns = _boxes(len(values), height, self.step_bands) @ np.stack([values, values * values])
+        sums = np.lib.stride_tricks.sliding_window_view(columns, self.width, axis=2)[:, :, :: self.step_frames].sum(
+            axis=3
+        )
+        mean, square = sums / (self.width * height)
+        return np.asarray(1 / np.sqrt(np.maximum(square - mean * mean, 0) + self.contrast), np.float32)
+
     def _sampled(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         patches = self._strips(image)
         n_bands, n_times, _ = patches.shape
@@ -115,21 +126,22 @@ class Patches:
                 raise ValueError(f"patches: {name} has shape {array.shape}, must have {shape} for patches of {size}")
             if not np.isfinite(array).all():
                 raise ValueError(f"patches: {name} holds NaN or infinite values")
-        return Coder.of(whitening, centre, atoms, self.threshold, self.contrast)
+        return Coder.of(whitening, centre, atoms, self.threshold)
 
     def _pooled(self, image: np.ndarray, coder: Coder) -> np.ndarray:
         patches = self._strips(image)
         n_bands, n_times, _ = patches.shape
+        scales = self._scales(image)
         peak = np.zeros((n_times, self.atoms), np.float32)
         means = np.zeros((self.regions, n_times, self.atoms), np.float32)
-        for first in range(0, n_times, TIMES_TOGETHER):
-            some = slice(first, first + TIMES_TOGETHER)
-            for region, bands in enumerate(_shares(n_bands, self.regions)):
-                for band in bands:
-                    codes = coder.codes(np.array(patches[band, some], order="C"))
-                    means[region, some] += codes
-                    np.maximum(peak[some], codes, out=peak[some])
-                means[region, some] /= np.float32(len(bands))
+        for region, bands in enumerate(_shares(n_bands, self.regions)):
+            together = max(1, PATCHES_TOGETHER // len(bands))
+            for first in range(0, n_times, together):
+                at = slice(bands.start, bands.stop), slice(first, first + together)
+                codes = coder.codes(np.array(patches[at], order="C"), scales[at])
+                np.add.reduce(codes, axis=0, out=means[region, at[1]])
+                np.maximum(peak[at[1]], np.maximum.reduce(codes, axis=0), out=peak[at[1]])
+            means[region] /= np.float32(len(bands))
         over_time = [means[:, times.start : times.stop].mean(axis=1) for times in _shares(n_times, self.slices)]
         moving = means - means.mean(axis=1, keepdims=True)
         deviation = np.sqrt((moving * moving).mean(axis=1))
@@ -142,34 +154,38 @@ LEARNT = ("whitening", "centre", "atoms")
 
 @dataclass(frozen=True, eq=False)
 class Coder:
-    """Patches to codes by two matrix products: whitening, then atoms with all that is subtracted in their last row."""
+    """Patches to codes by two matrix products: whitening, then atoms with all that is subtracted in their last row.
+
+    The columns of the whitening sum to 0, so that the level of a patch does not count.
+    """
 
     whitening: np.ndarray
-    sums: np.ndarray
     atoms: np.ndarray
-    contrast: np.float32
 
     @classmethod
-    def of(
-        cls, whitening: np.ndarray, centre: np.ndarray, atoms: np.ndarray, threshold: float, contrast: float
-    ) -> Coder:
+    def of(cls, whitening: np.ndarray, centre: np.ndarray, atoms: np.ndarray, threshold: float) -> Coder:
         """From what was learnt."""
-        single = [np.ascontiguousarray(each, np.float32) for each in (whitening, centre, atoms)]
-        subtracted = -(single[1] @ single[2]) - np.float32(threshold)
-        rows = np.concatenate([single[2], subtracted[None]])
-        return cls(single[0], single[0].sum(axis=0), rows, np.float32(contrast))
+        level_free = whitening.astype(np.float64) - whitening.mean(axis=0, dtype=np.float64)
+        subtracted = -(centre @ atoms) - np.float32(threshold)
+        return cls(level_free.astype(np.float32), np.concatenate([atoms, subtracted[None]]).astype(np.float32))
 
-    def codes(self, patches: np.ndarray) -> np.ndarray:
-        """(n, n_atoms) of (n, size) patches, whose level and contrast are taken out on the way."""
-        size = np.float32(patches.shape[1])
-        mean = patches.sum(axis=1, keepdims=True) / size
-        variance = np.einsum("ij,ij->i", patches, patches)[:, None] / size - mean * mean
-        whitened = np.ones((len(patches), len(self.atoms)), np.float32)
-        responses = patches @ self.whitening - mean * self.sums
-        whitened[:, :-1] = responses / np.sqrt(np.maximum(variance, 0) + self.contrast)
+    def codes(self, patches: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        """(n_bands, n_times, n_atoms) of (n_bands, n_times, size) patches and what takes out the contrast of each."""
+        n_bands, n_times, size = patches.shape
+        whitened = np.empty((n_bands * n_times, len(self.atoms)), np.float32)
+        responses = patches.reshape(-1, size) @ self.whitening
+        np.multiply(responses, scales.reshape(-1, 1), out=whitened[:, :-1])
+        whitened[:, -1] = 1
         codes: np.ndarray = whitened @ self.atoms
         np.maximum(codes, 0, out=codes)
-        return codes
+        return codes.reshape(n_bands, n_times, codes.shape[1])
+
+
+@lru_cache(maxsize=64)
+def _boxes(count: int, length: int, step: int) -> np.ndarray:
+    """(n_places, count): 1 where a stretch of so many of the first whole numbers lies, one every `step`."""
+    at = np.arange(count) - np.arange(0, count - length + 1, step)[:, None]
+    return ((at >= 0) & (at < length)).astype(np.float64)
 
 
 def _shares(count: int, parts: int) -> Iterator[range]:

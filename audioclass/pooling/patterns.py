@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar
 
@@ -79,16 +80,11 @@ class Ripples:
         if missing > 0:
             filling = np.repeat(levels.mean(axis=1, keepdims=True), missing, axis=1)
             levels = np.concatenate([levels, filling], axis=1)
-        places = self._places(levels.shape[2])
-        return np.concatenate([self._pool_place(levels[:, :, place]) for place in places], axis=1)
-
-    def _pool_place(self, levels: np.ndarray) -> np.ndarray:
         power = self._patch_power(levels)
         if self.log_of_mean:
             power = power.mean(axis=1, keepdims=True)
-        parts = [self._between(power, *rate).mean(axis=2) for rate in self._rates()]
-        ripples = np.log(np.stack(parts, axis=2) + 1).mean(axis=1)
-        return tracks.flat(ripples)
+        ripples = np.log(power @ _means_of_rates(self) + 1).mean(axis=1)
+        return tracks.flat(ripples.transpose(0, 1, 3, 2))
 
     def _places(self, n_bands: int) -> list[slice]:
         """The bands of each row of patches, from low to high."""
@@ -96,17 +92,19 @@ class Ripples:
         return [slice(low, low + height) for low in range(0, n_bands - height + 1, max(height // 2, 1))]
 
     def _patch_power(self, levels: np.ndarray) -> np.ndarray:
-        """(n_windows, n_patches, n_rates, n_densities)."""
-        views = np.lib.stride_tricks.sliding_window_view(levels, self.frames, axis=1)[:, :: self.frames // 2]
-        taper = (0.5 + 0.5 * np.cos(np.linspace(-np.pi, np.pi, self.frames + 2)))[1:-1].astype(np.float32)
-        patches = (views - views.mean(axis=(2, 3), keepdims=True)) * taper
-        over_bands = scipy.fft.rfft(patches, axis=2)[:, :, : self._densities(levels.shape[2])]
-        both = scipy.fft.fft(over_bands.transpose(0, 1, 3, 2), axis=2)
-        return np.asarray(both.real**2 + both.imag**2)
+        """(n_windows, n_patches, n_places, n_densities, n_frames): of each bin of modulation.
 
-    def _between(self, power: np.ndarray, first: int, last: int, direction: str) -> np.ndarray:
-        low, high = (first, last) if direction == "falling" else (self.frames - last + 1, self.frames - first + 1)
-        return power[:, :, low:high]
+        Bands are transformed once for all patches, by a product; the mean of a patch is in its density 0 alone.
+        """
+        over_bands = np.asarray(levels @ _transform(self, levels.shape[2]), np.float32).view(np.complex64)
+        views = np.lib.stride_tricks.sliding_window_view(over_bands, self.frames, axis=1)[:, :: self.frames // 2]
+        places = self._places(levels.shape[2])
+        shape = len(places), self._densities(places[0].stop), self.frames
+        patches = np.array(views, order="C").reshape(*views.shape[:2], *shape)
+        patches[:, :, :, 0] -= patches[:, :, :, 0].mean(axis=3, keepdims=True)
+        patches *= (0.5 + 0.5 * np.cos(np.linspace(-np.pi, np.pi, self.frames + 2)))[1:-1].astype(np.float32)
+        both = scipy.fft.fft(patches, axis=4, overwrite_x=True)
+        return np.asarray(both.real**2 + both.imag**2)
 
     def _rates(self) -> list[tuple[int, int, str]]:
         """First and last bin of each rate, with its direction; the slowest holds what does not move."""
@@ -116,6 +114,30 @@ class Ripples:
 
     def _densities(self, n_bands: int) -> int:
         return min(self.densities, n_bands // 2 + 1)
+
+
+@lru_cache(maxsize=16)
+def _transform(ripples: Ripples, n_bands: int) -> np.ndarray:
+    """(n_bands, n_places · n_densities · 2): real and imaginary part of e^(−2πi · density · band / height)."""
+    places = ripples._places(n_bands)
+    height = places[0].stop
+    angles = 2 * np.pi / height * np.outer(np.arange(height), np.arange(ripples._densities(height)))
+    waves = np.stack([np.cos(angles), -np.sin(angles)], axis=2).reshape(height, -1)
+    transform = np.zeros((n_bands, len(places), waves.shape[1]), np.float32)
+    for i, place in enumerate(places):
+        transform[place, i] = waves
+    return transform.reshape(n_bands, -1)
+
+
+@lru_cache(maxsize=16)
+def _means_of_rates(ripples: Ripples) -> np.ndarray:
+    """(n_frames, n_rates): from bins of modulation to means over those of each rate."""
+    rates, n_frames = ripples._rates(), ripples.frames
+    matrix = np.zeros((n_frames, len(rates)), np.float32)
+    for column, (first, last, direction) in enumerate(rates):
+        low, high = (first, last) if direction == "falling" else (n_frames - last + 1, n_frames - first + 1)
+        matrix[low:high, column] = 1 / (high - low)
+    return matrix
 
 
 @component

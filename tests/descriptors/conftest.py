@@ -13,7 +13,7 @@ def spectra_with():
         power = np.asarray(power, np.float32)
         length = 2 * (power.shape[1] - 1)
         spectra = CachedSpectra(np.zeros(length * len(power)), Framing(sample_rate, length, length))
-        spectra.power = power
+        spectra.wide_power = power
         return spectra
 
     return make

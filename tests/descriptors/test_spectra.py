@@ -5,7 +5,9 @@ import scipy.signal
 from signals import noise, tone
 
 from audioclass.data import Framing
+from audioclass.descriptors.amplitudes import Amplitudes
 from audioclass.descriptors.spectra import CachedSpectra, decibels
+from audioclass.descriptors.spectral import Flux
 
 FRAMING = Framing(16000, 512, 160)
 
@@ -145,3 +147,23 @@ def test_every_view_has_a_row_for_each_frame_in_single_precision(view):
         spectra = CachedSpectra(noise(0.1)[: 352 + 160 * n_frames], FRAMING)
         assert len(getattr(spectra, view)) == spectra.n_frames == n_frames
         assert getattr(spectra, view).dtype == np.float32
+
+
+def test_power_is_summed_up_bin_by_bin():
+    for n_frames in (0, 1, 4, 5):
+        spectra = CachedSpectra(noise(0.1)[: 352 + 160 * n_frames], FRAMING)
+        assert np.array_equal(spectra.cumulated, np.cumsum(spectra.power, axis=1))
+
+
+def test_versions_share_what_is_known_of_the_recording():
+    spectra = CachedSpectra(noise(0.1), FRAMING, slowest=0.9)
+    slow = spectra.at_speed(0.9)
+    assert spectra.recorded is slow.recorded is spectra
+    for view, empty in (("power", 0), ("magnitude", 0), ("log_power", np.log(np.float32(1e-10)))):
+        recorded, played = getattr(spectra, view), getattr(slow, view)
+        assert np.shares_memory(recorded, played)
+        assert played.shape[1] == slow.framing.n_bins > spectra.framing.n_bins
+        assert (played[:, spectra.framing.n_bins :] == empty).all()
+    assert np.array_equal(slow.power, CachedSpectra(noise(0.1), FRAMING).at_speed(0.9).power)
+    assert slow.values_of(Amplitudes()) is spectra.values_of(Amplitudes())
+    assert slow.values_of(Flux()) is spectra.values_of(Flux())

@@ -306,3 +306,19 @@ def test_irregularity_of_five_bins_worked_by_hand(spectra_with, magnitude, irreg
 def test_there_is_a_column_for_the_whole_and_for_each_octave(descriptor):
     names = [descriptor.name, *(f"{descriptor.name}_octave_{i}" for i in range(6))]
     assert descriptor.columns(FRAMING) == names
+
+
+@SOUNDS
+@pytest.mark.parametrize("speed", [15 / 14, 1.0, 14 / 15])
+def test_rolled_off_bins_are_those_that_numpy_finds(spectra, speed):
+    played = spectra.at_speed(speed)
+    bins = [np.searchsorted(row, [0.5 * row[-1], 0.95 * row[-1]]) for row in np.cumsum(played.power, axis=1)]
+    expected = np.log2(1 + speed * np.array(bins))
+    np.testing.assert_allclose(RollOff(parts=(0.5, 0.95)).frames(played), expected, atol=1e-6)
+
+
+def test_moments_at_a_lower_speed_are_those_of_the_same_spectrum():
+    played = MIXED.at_speed(14 / 15)
+    centroid, spread, skewness, _ = SpectralMoments().frames(played).T
+    expected = np.array([moments_by_scipy(row)[:3] for row in played.power])
+    np.testing.assert_allclose(np.stack([centroid, spread, skewness], axis=1), expected, rtol=2e-3, atol=1e-4)

@@ -124,3 +124,16 @@ def test_neither_level_nor_the_order_of_time_matters(pooling):
 def test_window_by_window_the_values_are_the_same_to_the_bit(pooling):
     one_by_one = np.concatenate([pooling.pool(window[None], 100.0) for window in MEL])
     np.testing.assert_array_equal(one_by_one, pooling.pool(MEL, 100.0))
+
+
+def test_ripples_are_those_of_two_dimensional_transforms():
+    levels = np.random.default_rng(0).normal(-30, 5, (1, 24, 12)).astype(np.float32)
+    pooling = Ripples(bands=12, frames=8, densities=3, rates=3, height=8, log_of_mean=True)
+    values = dict(zip(pooling.columns([f"mel_{i}" for i in range(12)]), pooling.pool(levels, 100.0)[0], strict=True))
+    taper = np.hanning(10)[1:-1, None]
+    below = np.maximum(levels[0] - levels.max(), -50).astype(np.float64)
+    patches = [below[start : start + 8, 4:12] for start in range(0, 17, 4)]
+    power = np.mean([np.abs(np.fft.fft2((patch - patch.mean()) * taper)) ** 2 for patch in patches], axis=0)
+    assert values["ripple_from4_still_1"] == pytest.approx(np.log(power[0, 1] + 1), rel=1e-5)
+    assert values["ripple_from4_falling1_2"] == pytest.approx(np.log(power[1:3, 2].mean() + 1), rel=1e-5)
+    assert values["ripple_from4_rising1_2"] == pytest.approx(np.log(power[6:8, 2].mean() + 1), rel=1e-5)
