@@ -272,6 +272,8 @@ def rising_root(function: Callable[[float], tuple[float, float]], low: float, hi
         value, slope = function(at)
         low, high = (at, high) if value < 0 else (low, at)
         new = at - value / slope if slope > 0 else low
+        if slope > 0 and abs(new - at) <= 1e-14 * at:
+            return at
         if not low < new < high:
             new = float(np.sqrt(low * high))
         if abs(new - at) <= 1e-14 * at:

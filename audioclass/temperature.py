@@ -6,6 +6,8 @@ finds and bisection guards.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from audioclass.numerics import check_labelled, rising_root
@@ -26,29 +28,42 @@ def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | No
     scale = float(np.sqrt((centred**2).mean()))
     if scale <= 1e-14 * np.abs(scores).max():
         return 1.0, True
-    centred /= scale
-    loss, derivative, _ = _loss_at(1 / HOTTEST, centred, y, weights)
+    curve = _Curve.of(centred / scale, y, weights)
+    loss, derivative, _ = curve.at(1 / HOTTEST)
     if derivative >= 0:
         return HOTTEST * scale, False
-    colder = rising_root(lambda beta: _loss_at(beta, centred, y, weights)[1:], 1 / HOTTEST, HOTTEST)
+    colder = rising_root(lambda beta: curve.at(beta)[1:], 1 / HOTTEST, HOTTEST)
     floor = np.log1p((scores.shape[1] - 1) / (weights.sum() + 1))
-    if _loss_at(colder, centred, y, weights)[0] < floor < loss:
-        colder = rising_root(lambda beta: _excess(floor, *_loss_at(beta, centred, y, weights)), 1 / HOTTEST, colder)
+    if curve.at(colder)[0] < floor < loss:
+        colder = rising_root(lambda beta: _excess(floor, *curve.at(beta)), 1 / HOTTEST, colder)
     return scale / colder, True
 
 
-def _loss_at(beta: float, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[float, float, float]:
-    """Log-loss of softmax(β scores), and its first and second derivative by β."""
-    rows = np.arange(len(y))
-    P = np.exp(beta * (scores - scores.max(axis=1, keepdims=True)))
-    total = P.sum(axis=1)
-    P /= total[:, None]
-    mean = np.einsum("ij,ij->i", P, scores)
-    variance = np.einsum("ij,ij->i", P, (scores - mean[:, None]) ** 2)
-    loss = np.log(total) + beta * (scores.max(axis=1) - scores[rows, y])
-    of_rows = (loss, mean - scores[rows, y], variance)
-    value, slope, curvature = (float(np.average(part, weights=weights)) for part in of_rows)
-    return value, slope, curvature
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """The log-loss of softmax(β scores) over β; `scores` are those below the largest of their row."""
+
+    scores: np.ndarray
+    of_labels: np.ndarray
+    share: np.ndarray
+
+    @classmethod
+    def of(cls, scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> _Curve:
+        below = scores - scores.max(axis=1, keepdims=True)
+        return cls(below, below[np.arange(len(y)), y], weights / weights.sum())
+
+    def at(self, beta: float) -> tuple[float, float, float]:
+        """The loss, and its first and second derivative by β."""
+        P = self.scores * beta
+        np.exp(P, out=P)
+        total = P.sum(axis=1)
+        P *= self.scores
+        mean = P.sum(axis=1) / total
+        square = np.einsum("ij,ij->i", P, self.scores) / total
+        loss = np.log(total) - beta * self.of_labels
+        parts = (loss, mean - self.of_labels, square - mean**2)
+        value, slope, curvature = (float(self.share @ part) for part in parts)
+        return value, slope, curvature
 
 
 def _excess(floor: float, loss: float, derivative: float, _: float) -> tuple[float, float]:

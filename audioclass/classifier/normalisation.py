@@ -11,6 +11,7 @@ import numpy as np
 LARGEST = 3.0  # deviations: what lies beyond the training data lies here
 KNOTS = 64
 FEW_ROWS = 16  # up to which a loop over features costs more than the search
+FEATURES_TOGETHER = 64
 NORMAL = NormalDist()
 
 
@@ -50,10 +51,12 @@ class RankNormalisation:
         columns = np.sort(np.ascontiguousarray(_finite(X).T, dtype=np.float64), axis=1)
         scores = _scores_of_ranks(len(X))
         knots = [_knots(column, scores) for column in columns]
-        width = max((len(values) for values, _ in knots), default=0)
-        padded = [tuple(np.pad(part, (0, width - len(part)), mode="edge") for part in pair) for pair in knots]
-        shape = (len(knots), width)
-        return cls(*(np.array([pair[i] for pair in padded]).reshape(shape) for i in range(2)))
+        shape = (len(knots), max((len(values) for values, _ in knots), default=0))
+        tables = np.empty(shape), np.empty(shape)
+        for feature, pair in enumerate(knots):
+            for table, part in zip(tables, pair, strict=True):
+                table[feature, : len(part)], table[feature, len(part) :] = part, part[-1]
+        return cls(*tables)
 
     def apply(self, X: np.ndarray) -> np.ndarray:
         """Scores from −3 to 3, (n, n_features).
@@ -61,9 +64,10 @@ class RankNormalisation:
         Of a few rows all features are looked up together: the knots that a value lies between are found by halving.
         Of many each feature by itself. Both give the same bits.
         """
-        X = np.asarray(X, dtype=np.float64)
+        X = np.asarray(X)
         if len(X) > FEW_ROWS:
-            return np.stack([np.interp(*column) for column in zip(X.T, self.values, self.scores, strict=True)], axis=1)
+            return self._apply_by_feature(X)
+        X = X.astype(np.float64)
         knots, scores, slopes = self._tables
         width = knots.shape[1]
         at = np.broadcast_to(np.arange(len(knots)) * width, X.shape).copy()
@@ -73,6 +77,17 @@ class RankNormalisation:
             step //= 2
         beyond = X - knots.take(at)
         return np.asarray(np.where(beyond > 0, slopes.take(at) * beyond, 0.0) + scores.take(at))
+
+    def _apply_by_feature(self, X: np.ndarray) -> np.ndarray:
+        """Some features at a time, whose columns are laid side by side in memory before they are looked up."""
+        normalised = np.empty(X.shape)
+        for first in range(0, X.shape[1], FEATURES_TOGETHER):
+            here = slice(first, first + FEATURES_TOGETHER)
+            columns = np.ascontiguousarray(X[:, here].T, dtype=np.float64)
+            for column, values, scores in zip(columns, self.values[here], self.scores[here], strict=True):
+                column[:] = np.interp(column, values, scores)
+            normalised[:, here] = columns.T
+        return normalised
 
     @cached_property
     def _tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,8 +127,14 @@ def _knots(column: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarr
 def _thinned(middles: bytes, n: int) -> np.ndarray:
     """Which of so many values are kept, evenly in score; the same for all features without equal values."""
     ranks = np.frombuffer(middles, dtype=np.int64) / (2 * n)
-    wanted = [NORMAL.cdf(score) for score in np.linspace(-LARGEST, LARGEST, KNOTS)]
-    return np.unique(np.interp(wanted, ranks, np.arange(len(ranks))).round().astype(int))
+    places = np.interp(_ranks_of_knots(), ranks, np.arange(len(ranks))).round().astype(int)
+    return places[np.append(True, places[1:] != places[:-1])]
+
+
+@lru_cache(maxsize=1)
+def _ranks_of_knots() -> np.ndarray:
+    """(KNOTS,): the shares of a normal distribution below scores that are evenly spaced."""
+    return np.array([NORMAL.cdf(score) for score in np.linspace(-LARGEST, LARGEST, KNOTS)])
 
 
 def _finite(X: np.ndarray) -> np.ndarray:

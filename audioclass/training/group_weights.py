@@ -158,20 +158,42 @@ class _Sample:
         return int(self.y.max()) + 1
 
     def take(self, rows: np.ndarray) -> _Sample:
-        return _Sample(self.distances[:, rows][:, :, rows], self.y[rows], self.groups[rows], self.weights[rows])
+        return _Sample(self.between(rows, rows), self.y[rows], self.groups[rows], self.weights[rows])
 
-    def gram(self, shares: np.ndarray, gamma: float) -> np.ndarray:
-        """exp(−γ · distance) with these shares of the groups of features."""
-        mean = np.tensordot((shares / shares.sum()).astype(np.float32), self.distances, axes=1)
-        return np.asarray(np.exp(-gamma * mean.astype(np.float64)))
+    def between(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """(n_groups, n_rows, n_columns), each group of features in one piece of memory."""
+        return np.stack([D[np.ix_(rows, columns)] for D in self.distances])
+
+    def summed(self, shares: np.ndarray) -> np.ndarray:
+        """(n, n): the distances of groups of features times their shares."""
+        return _summed(self.distances, shares)
 
     def machines(self, shares: np.ndarray, gamma: float, ridge: float, n_labels: int = 0) -> LabelMachines:
-        return LabelMachines(self.gram(shares, gamma), self.y, n_labels or self.n_labels, ridge, self.weights)
+        return self._machines(self.summed(shares), shares.sum(), gamma, ridge, n_labels)
 
     def loss(self, shares: np.ndarray, gamma: float, ridge: float) -> float:
         """The mean log-loss of rows whose sources are held out."""
-        losses = self.machines(shares, gamma, ridge).held_out_losses(self.groups)
+        return self.loss_of(self.summed(shares), shares.sum(), gamma, ridge)
+
+    def loss_of(self, summed: np.ndarray, total: float, gamma: float, ridge: float) -> float:
+        """The same from summed distances and the sum of their shares."""
+        losses = self._machines(summed, total, gamma, ridge).held_out_losses(self.groups)
         return float(np.average(losses, weights=self.weights))
+
+    def _machines(
+        self, summed: np.ndarray, total: float, gamma: float, ridge: float, n_labels: int = 0
+    ) -> LabelMachines:
+        K = np.exp(summed * np.float32(-gamma / total), dtype=np.float64)
+        return LabelMachines(K, self.y, n_labels or self.n_labels, ridge, self.weights)
+
+
+def _summed(distances: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Group by group, so that the sum does not depend on how memory is cut."""
+    summed = np.zeros(distances.shape[1:], np.float32)
+    for D, share in zip(distances, shares.astype(np.float32), strict=True):
+        if share:
+            summed += share * D
+    return summed
 
 
 def _search(
@@ -192,12 +214,12 @@ def _search(
             inside = sample.take(seen)
             searched = _descend(inside, start, shape, rng)
             weights.append(searched)
-            between = sample.distances[:, unseen][:, :, seen]
+            between = sample.between(unseen, seen)
             for row, share in enumerate((0.0, *SHARES)):
                 mixed = share * searched + (1 - share) * start
                 machines = inside.machines(mixed, *shape, n_labels=n_labels)
                 T = machines.temperature(machines.held_out(inside.groups))
-                K = np.exp(-shape[0] * np.tensordot(mixed, between, axes=1))
+                K = np.exp(-shape[0] * _summed(between, mixed).astype(np.float64))
                 losses[row, unseen] += log_losses(softmax(machines.scores(K), T), sample.y[unseen]) / REPEATS
     return np.mean(weights, axis=0), losses
 
@@ -205,14 +227,19 @@ def _search(
 def _descend(sample: _Sample, start: np.ndarray, shape: tuple[float, float], rng: np.random.Generator) -> np.ndarray:
     """Weights of sum 1: each group of features in turn takes the best of the steps that gains enough."""
     weights, best = start.copy(), sample.loss(start, *shape)
+    summed = sample.summed(weights)
     for _ in range(SWEEPS):
         has_moved = False
         for group in rng.permutation(np.flatnonzero(start)):
             candidates = [moved for step in STEPS if (moved := _stepped(weights, group, step)) is not None]
-            losses = [sample.loss(moved, *shape) for moved in candidates]
+            losses = []
+            for moved in candidates:  # of one group alone: the sum over the others is at hand
+                change = np.float32(moved[group] - weights[group]) * sample.distances[group]
+                losses.append(sample.loss_of(np.maximum(summed + change, 0), moved.sum(), *shape))
             lowest = int(np.argmin(losses)) if losses else 0
             if losses and losses[lowest] < best * (1 - GAIN):
                 weights, best, has_moved = candidates[lowest], losses[lowest], True
+                summed = sample.summed(weights)
         if not has_moved:
             break
     return np.asarray(weights / weights.sum())

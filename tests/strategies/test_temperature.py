@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 
 from audioclass.numerics import log_loss
 from audioclass.strategies.temperature import apply_temperature, fit_temperature
-from audioclass.temperature import _loss_at
+from audioclass.temperature import _Curve
 
 
 def scored(n=200, n_labels=4, seed=0):
@@ -37,14 +37,16 @@ def test_the_true_temperature_is_found(n_labels):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_derivative_is_zero_at_the_optimum(seed):
     scores, y, weights = scored(seed=seed)
-    assert _loss_at(1 / fit_temperature(scores, y, weights), scores, y, weights)[1] == pytest.approx(0, abs=1e-12)
+    curve = _Curve.of(scores, y, weights)
+    assert curve.at(1 / fit_temperature(scores, y, weights))[1] == pytest.approx(0, abs=1e-12)
 
 
 @given(st.floats(0.01, 5), st.integers(0, 50))
 def test_derivatives_agree_with_differences(beta, seed):
     scores, y, weights = scored(30, seed=seed)
-    loss, first, second = _loss_at(beta, scores, y, weights)
-    above, below = (_loss_at(beta + step, scores, y, weights) for step in (1e-5, -1e-5))
+    curve = _Curve.of(scores, y, weights)
+    loss, first, second = curve.at(beta)
+    above, below = (curve.at(beta + step) for step in (1e-5, -1e-5))
     assert loss == pytest.approx(log_loss(apply_temperature(scores, 1 / beta), y, weights), abs=1e-12)
     assert first == pytest.approx((above[0] - below[0]) / 2e-5, abs=1e-8)
     assert second == pytest.approx((above[1] - below[1]) / 2e-5, abs=1e-8)
