@@ -42,7 +42,7 @@ def describe(
         "report": {"grouped": figures(grouped), "random_split": figures(random_split) if random_split else None},
         "machines": machine_report(training, y),
         "last_step": dict(training.last_step),
-        "notes": list(training.notes),
+        "notes": [*training.choices, *training.notes],
         **weighed,
         **chosen,
     }

@@ -34,10 +34,15 @@ class Trained:
     recipe_choice: RecipeChoice | None = None
 
     @property
+    def choices(self) -> list[str]:
+        """What was chosen for the user, by which figures: the recipe and its versions."""
+        recipe = [] if self.recipe_choice is None else [str(self.recipe_choice)]
+        return [*recipe, *self.training.choices]
+
+    @property
     def warnings(self) -> list[str]:
         """What a user should know before trusting it."""
-        chosen = [] if self.recipe_choice is None else [str(self.recipe_choice)]
-        warnings = [*chosen, *self.dataset.remarks, *self.training.notes]
+        warnings = [*self.dataset.remarks, *self.training.notes]
         if splits_of(self.model.about) is NOT_HELD_OUT:
             warnings.append(
                 "all recordings are one group, so that nothing could be held out: the figures are of the recordings"

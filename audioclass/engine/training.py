@@ -123,14 +123,14 @@ def train_on(
     """
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
-    dataset, config, notes = affordable_versions(dataset, config)
+    dataset, config, choices = affordable_versions(dataset, config)
     recipe = recipe_of(config)
     preprocessing, group_weights = _fit_preprocessing(dataset, recipe, config, run.seed)
     examples = examples_of(dataset, recipe, preprocessing, config)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():
             judged = train_on_versions(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
-        judged = judged.noting(*notes)
+        judged = judged.saying(*choices)
         figures = _measure(dataset, judged, taxonomy, run, store, compares_splits=compares_splits)
         about = describe(
             dataset,

@@ -54,9 +54,9 @@ class JudgedVersions:
     training: Training
     config: TrainingConfig
 
-    def noting(self, *notes: str) -> JudgedVersions:
-        """With notes for the user after those of the training."""
-        return replace(self, training=replace(self.training, notes=(*self.training.notes, *notes)))
+    def saying(self, *choices: str) -> JudgedVersions:
+        """With further choices beside those of the training."""
+        return replace(self, training=replace(self.training, choices=(*self.training.choices, *choices)))
 
 
 def train_on_versions(
@@ -90,5 +90,5 @@ def judge_versions(
     n = 0 if recipe is None else len(recipe.versions)
     figures = f"held-out log-loss {with_all:.3f} with {n} versions of each window, {without:.3f} with one"
     if with_all <= without:
-        return JudgedVersions(examples, training, config).noting(f"versions: {figures}: {n} are kept")
-    return JudgedVersions(examples.first_versions, alone, single).noting(f"versions: {figures}: one is kept")
+        return JudgedVersions(examples, training, config).saying(f"versions: {figures}: {n} are kept")
+    return JudgedVersions(examples.first_versions, alone, single).saying(f"versions: {figures}: one is kept")

@@ -38,7 +38,8 @@ class Training:
     `last_step` says in plain values what was chosen last, by which folds and log-losses.
 
     `trained` and `selected` go with the dichotomies that the strategy kept; both are empty for a direct strategy, but
-    for its one selection. `notes` are for the user: results that stand but may surprise.
+    for its one selection. `notes` are for the user: results that stand but may surprise. `choices` say what was chosen
+    besides machines, and why.
     """
 
     classifier: Classifier
@@ -46,6 +47,7 @@ class Training:
     trained: tuple[TrainedDichotomy, ...] = ()
     selected: tuple[Selected, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    choices: tuple[str, ...] = field(default=())
     last_step: Mapping[str, Any] = field(default_factory=dict)
 
 

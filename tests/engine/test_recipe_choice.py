@@ -114,7 +114,7 @@ def test_the_general_recipe_is_the_first_candidate():
 def test_a_training_says_what_was_chosen_and_its_model_keeps_it(folder):
     options = {"recipe": "auto", "criterion": "fixed", "window": 0.6, "hop": 0.3}
     trained = train(folder / "corpus", config=config(**options), run=run(folder / "cache"))
-    assert trained.warnings[0].startswith("recipe small was chosen")
+    assert trained.choices[0].startswith("recipe small was chosen")
     assert trained.model.recipe.name == "small"
     assert trained.model.recipe.window == 0.6
     assert trained.model.about["recipe_choice"]["clips"] == 18

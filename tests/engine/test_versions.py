@@ -187,8 +187,8 @@ def test_versions_of_a_recipe_are_kept_only_where_they_help(three, small):
     judged = judge_versions(misled, training, settings, run())
     assert judged.config.recipe.versions == (1.0,)
     assert judged.examples.windows is None
-    assert judged.training.notes[-1].endswith("one is kept")
-    assert "with 3 versions of each window" in judged.training.notes[-1]
+    assert judged.training.choices[-1].endswith("one is kept")
+    assert "with 3 versions of each window" in judged.training.choices[-1]
 
 
 def test_versions_are_judged_where_the_recipe_states_them(manager):
@@ -223,7 +223,7 @@ def test_versions_that_are_too_many_rows_for_one_system_are_left_out(small):
     one = train_small(small, **CHOICES)
     n = len(one.dataset.X)
     judged = train_versions(small, judge_versions=True, large_rows=2 * n)
-    assert judged.training.notes[-1] == f"versions: one is kept, 3 of {n} windows are more than large_rows"
+    assert judged.training.choices[-1] == f"versions: one is kept, 3 of {n} windows are more than large_rows"
     assert judged.model.recipe.versions == (1.0,)
     assert (judged.training.held_out == one.training.held_out).all()
     assert train_versions(small, large_rows=3 * n).model.classifier.n_support == 3 * n

@@ -50,8 +50,8 @@ def train(
     save_model(trained.model, output)
     seconds = time.perf_counter() - start
     screen.out_json(_plain(trained, output, seconds)) if json else _show(trained)
-    for _, reason in trained.dataset.failures:
-        screen.note(reason)
+    for message in (*(reason for _, reason in trained.dataset.failures), *trained.choices):
+        screen.note(message)
     for warning in trained.warnings:
         screen.warn(warning)
     size = output.stat().st_size / 1000
@@ -147,6 +147,7 @@ def _plain(trained: Trained, output: Path, seconds: float) -> dict[str, Any]:
         "held_out": splits_of(about).held_out,
         "corpus": about["corpus"],
         "machines": about["machines"],
+        "choices": trained.choices,
         "warnings": trained.warnings,
         "failures": [reason for _, reason in trained.dataset.failures],
     }
