@@ -128,7 +128,7 @@ def _thinned(middles: bytes, n: int) -> np.ndarray:
     """Which of so many values are kept, evenly in score; the same for all features without equal values."""
     ranks = np.frombuffer(middles, dtype=np.int64) / (2 * n)
     places = np.interp(_ranks_of_knots(), ranks, np.arange(len(ranks))).round().astype(int)
-    return places[np.append(True, places[1:] != places[:-1])]
+    return np.asarray(places[np.append(True, places[1:] != places[:-1])])
 
 
 @lru_cache(maxsize=1)
