@@ -273,7 +273,7 @@ def rising_root(function: Callable[[float], tuple[float, float]], low: float, hi
         low, high = (at, high) if value < 0 else (low, at)
         new = at - value / slope if slope > 0 else low
         if slope > 0 and abs(new - at) <= 1e-14 * at:
-            return at
+            return float(at)
         if not low < new < high:
             new = float(np.sqrt(low * high))
         if abs(new - at) <= 1e-14 * at:
