@@ -37,13 +37,13 @@ from audioclass.classifier.saving import (
 from audioclass.classifier.stored_bank import links_of, machines_of
 from audioclass.classifier.stored_memory import memory_of, recordings_of
 from audioclass.classifier.stored_values import (
+    checked_count,
+    checked_text,
     component_of,
-    count_of,
     inverse_temperature_of,
     labels_and_taxonomy,
     members_under,
     plan_of,
-    text_of,
     transitions_of,
 )
 from audioclass.classifier.summary import Summary
@@ -91,21 +91,21 @@ def read_summary(path: Path, registry: Registry) -> tuple[Summary, Mapping[str, 
         labels, taxonomy = labels_and_taxonomy(manifest)
         plan, about = plan_of(manifest["plan"], len(labels)), manifest["about"]
         check_about(about, labels, plan)
-        strategy, recipe = text_of(manifest["strategy"]["name"]), manifest["recipe"]
+        strategy, recipe = checked_text(manifest["strategy"]["name"]), manifest["recipe"]
         try:
             component = component_of(registry, "strategy", manifest["strategy"])
         except AudioclassError:
             component = None
         summary = Summary(
-            text_of(manifest["name"]),
+            checked_text(manifest["name"]),
             labels,
             taxonomy,
             strategy,
             1 if plan is None else len(plan.dichotomies),
             archive.shape("bank/rows")[0] if "bank/rows" in archive.names else 0,
-            text_of(recipe["name"]),
+            checked_text(recipe["name"]),
             archive.shape("preparation/factors")[0],
-            stated_versions(text_of(recipe["name"]), recipe),
+            stated_versions(checked_text(recipe["name"]), recipe),
             float(recipe["window"]),
             float(recipe["window_hop"]),
             transitions_of(manifest.get("transitions"), len(labels)),
@@ -132,7 +132,7 @@ def check_format(archive: Archive) -> None:
 def _arrays(archive: Archive) -> dict[str, np.ndarray]:
     """The members of the groups that we know, all of them expected by the manifest; the others are only compared."""
     manifest, names = archive.manifest, archive.names
-    normalisation = text_of(manifest["normalisation"])
+    normalisation = checked_text(manifest["normalisation"])
     if normalisation in STATES:  # otherwise who makes it says what is known
         _check_members("preparation", names, {"factors", *_names(STATES[normalisation])})
     if any(name.startswith("memory/") for name in names):
@@ -177,12 +177,14 @@ def _check_components(archive: Archive, registry: Registry) -> None:
 def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Model:
     labels, taxonomy = labels_and_taxonomy(manifest)
     table = dict(manifest["recipe"])
-    recipe = _fitted(recipe_of(text_of(table.pop("name")), table, registry.make, registry.origin), arrays)
-    preprocessing = Preprocessing.of_arrays(text_of(manifest["normalisation"]), members_under(arrays, "preparation/"))
+    recipe = _fitted(recipe_of(checked_text(table.pop("name")), table, registry.make, registry.origin), arrays)
+    preprocessing = Preprocessing.of_arrays(
+        checked_text(manifest["normalisation"]), members_under(arrays, "preparation/")
+    )
     golden = Golden(arrays["golden/features"], arrays["golden/posteriors"])
     classifier = _classifier(manifest, arrays, registry, labels)
     memory = memory_of(members_under(arrays, "memory/"), classifier)
-    name, about = text_of(manifest["name"]), manifest["about"]
+    name, about = checked_text(manifest["name"]), manifest["about"]
     transitions = transitions_of(manifest.get("transitions"), len(labels))
     model = Model(
         name,
@@ -238,7 +240,7 @@ def _fitted(recipe: Recipe, arrays: Mapping[str, np.ndarray]) -> Recipe:
 def _classifier(
     manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry, labels: tuple[str, ...]
 ) -> Classifier:
-    counts = np.array([count_of(count) for count in manifest["counts"]])
+    counts = np.array([checked_count(count) for count in manifest["counts"]])
     machines = machines_of(manifest, arrays, registry)
     plan = plan_of(manifest["plan"], len(labels))
     evaluates_itself, trainer = plan is not None and not isinstance(machines, Bank), manifest["trainer"]

@@ -10,7 +10,7 @@ import numpy as np
 from audioclass.classifier.bank import HIGHEST_CODE, Bank, KernelPart, Levels
 from audioclass.classifier.classifier import Machines
 from audioclass.classifier.saving import LEVEL_MEMBERS, LINK_MEMBERS
-from audioclass.classifier.stored_values import component_of, list_of, members_under
+from audioclass.classifier.stored_values import checked_list, component_of, members_under
 from audioclass.errors import ModelError
 from audioclass.problems import LINKS, FeatureMachine, Link, Members
 from audioclass.run import Registry
@@ -56,8 +56,8 @@ def _levels(arrays: Mapping[str, np.ndarray]) -> Levels | None:
 
 def links_of(manifest: Mapping[str, Any]) -> list[Link | None]:
     """How the members of the machines of each kernel are combined; None where these have none, as in most models."""
-    n_parts = len(list_of(manifest["kernels"], "kernels"))
-    links = list_of(manifest.get("links", [None] * n_parts), "links")
+    n_parts = len(checked_list(manifest["kernels"], "kernels"))
+    links = checked_list(manifest.get("links", [None] * n_parts), "links")
     if len(links) != n_parts:
         raise ModelError(f"{len(links)} links for {n_parts} kernels")
     for link in links:

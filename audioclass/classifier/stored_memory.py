@@ -9,7 +9,7 @@ import numpy as np
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.model import Memory, TrainedRecordings
-from audioclass.classifier.stored_values import list_of, text_of
+from audioclass.classifier.stored_values import checked_list, checked_text
 from audioclass.errors import ModelError
 
 
@@ -39,7 +39,7 @@ def recordings_of(
     """The recordings that were trained on, every number of a group or recording within its list."""
     if not arrays:
         return None
-    names = tuple(text_of(name) for name in list_of(manifest.get("groups"), "groups"))
+    names = tuple(checked_text(name) for name in checked_list(manifest.get("groups"), "groups"))
     recordings = TrainedRecordings(names, **arrays, aliases=_aliases(manifest.get("group_aliases", {}), len(names)))
     n, n_rows = len(recordings.digests), len(recordings.rows) if memory is None else len(memory.y)
     shapes = {name: array.shape for name, array in arrays.items()}

@@ -18,26 +18,26 @@ def labels_and_taxonomy(manifest: Mapping[str, Any]) -> tuple[tuple[str, ...], T
     """The labels and the tree of groups that they stand in."""
     labels = labels_of(manifest)
     paths = manifest.get("taxonomy", manifest["paths"])  # the first where a label stands in several groups
-    taxonomy = Taxonomy.of_paths([[text_of(name) for name in path] for path in paths])
+    taxonomy = Taxonomy.of_paths([[checked_text(name) for name in path] for path in paths])
     taxonomy.check_labels(labels)
     return labels, taxonomy
 
 
 def labels_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     """The labels, as many as can be combined in bounded memory."""
-    stated = list_of(manifest["labels"], "labels")
-    check_size(len(stated), len(list_of((manifest["plan"] or {}).get("dichotomies", []), "dichotomies")))
-    return tuple(text_of(label) for label in stated)
+    stated = checked_list(manifest["labels"], "labels")
+    check_size(len(stated), len(checked_list((manifest["plan"] or {}).get("dichotomies", []), "dichotomies")))
+    return tuple(checked_text(label) for label in stated)
 
 
-def list_of(value: Any, what: str) -> list[Any]:
+def checked_list(value: Any, what: str) -> list[Any]:
     """A list of what is named in the message of a refusal."""
     if not isinstance(value, list):
         raise ModelError(f"its {what} must be a list, not a {type(value).__name__}")
     return value
 
 
-def text_of(value: Any) -> str:
+def checked_text(value: Any) -> str:
     """A text that is not empty."""
     if not isinstance(value, str) or not value:
         raise ModelError(f"{str(value)[:40]!r} must be a text")
@@ -58,10 +58,10 @@ def transitions_of(stated: Any, n_labels: int) -> np.ndarray | None:
     rows = stated if isinstance(stated, list) else []
     if [len(row) if isinstance(row, list) else -1 for row in rows] != [n_labels] * n_labels:
         raise ModelError(f"its transitions must be {n_labels} rows of {n_labels} counts")
-    return np.array([[count_of(count) for count in row] for row in rows], dtype=np.int64)
+    return np.array([[checked_count(count) for count in row] for row in rows], dtype=np.int64)
 
 
-def count_of(value: Any) -> int:
+def checked_count(value: Any) -> int:
     """A whole number from 0 on."""
     if type(value) is not int or value < 0:
         raise ModelError(f"count {str(value)[:40]!r} must be a whole number")
@@ -84,7 +84,7 @@ def plan_of(table: Mapping[str, Any] | None, n_labels: int) -> Plan | None:
 
 def component_of(registry: Registry, kind: str, table: Mapping[str, Any] | None) -> Any:
     """The component that a table states with its parameters; None where it states none."""
-    return None if table is None else registry.make(kind, text_of(table["name"]), table["parameters"])
+    return None if table is None else registry.make(kind, checked_text(table["name"]), table["parameters"])
 
 
 def members_under(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from audioclass.contracts import LabelLink
-from audioclass.errors import UsageError
-from audioclass.parameters import Parameter, component_text, parameter_of
+from audioclass.errors import UsageError, unknown_name
+from audioclass.parameters import Parameter, component_text, parameter_of, parse_component
 from audioclass.recordings import ABSENT, irregularity
 from audioclass.run import Run
 
@@ -161,7 +161,11 @@ def _links(stated: Any, run: Run) -> tuple[LabelLink, ...]:
     """No link, all that there are, or those that were stated."""
     if stated is None or stated == NO_LINK:
         return ()
-    names = run.registry.names("link") if stated == EVERY_LINK else _several(stated)
+    known = run.registry.names("link")
+    names = known if stated == EVERY_LINK else _several(stated)
+    for name in names:
+        if isinstance(name, str) and parse_component(name)[0] not in known:
+            raise unknown_name("link", name, [EVERY_LINK, NO_LINK, *known])
     return tuple(run.component("link", name) for name in names)
 
 

@@ -130,3 +130,8 @@ def test_wrong_options_are_one_line(stated, message):
 def test_an_error_names_the_file_that_the_option_stands_in():
     with pytest.raises(UsageError, match=r"^mine\.toml: C=-1\.0 must be positive"):
         TrainingConfig.of({"C": -1.0}, run(), sources={"C": "mine.toml"})
+
+
+def test_an_unknown_link_names_all_that_can_be_stated():
+    with pytest.raises(UsageError, match="unknown link 'logg'; did you mean 'log'.* auto, log, none, temperature"):
+        config(link="temperature+logg")
