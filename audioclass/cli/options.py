@@ -84,7 +84,9 @@ class TrainingOptions(OptionGroup):
     def parameters(cls) -> list[inspect.Parameter]:
         """An option for each field of the configuration, the seed, and the file that may hold them."""
         seed = typer.Option("--seed", min=0, help="Where all randomness starts (0).", show_default=False)
-        file = typer.Option("--config", help="TOML file with any of these options, or `small`; the command line wins.")
+        file = typer.Option(
+            "--config", help="TOML file with any of these options, or `small`, which is shipped; the command line wins."
+        )
         return [
             *(_training_keyword(option) for option in OPTIONS if option.name not in cls.left_out),
             _keyword(SEED, Annotated[int | None, seed], None),

@@ -136,10 +136,11 @@ class TrainingConfig:
     )
     average_versions: bool = parameter(
         True,
-        help="average scores over the versions of a window also when a model answers, which takes that much longer",
+        help="average scores over the versions of a window also when a model answers, which takes that much longer; on"
+        " by default",
     )
     judge_versions: bool = parameter(
-        True, help="keep the versions of a recipe only where they lower the log-loss of held-out groups"
+        True, help="keep the versions of a recipe only where they lower the log-loss of held-out groups; on by default"
     )
     taxonomy: Taxonomy | Literal["learn"] | None = slot(
         "taxonomy", "", "TOML file or folder with the tree of labels, or `learn`"
