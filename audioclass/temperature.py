@@ -36,7 +36,7 @@ def best_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | No
     floor = np.log1p((scores.shape[1] - 1) / (weights.sum() + 1))
     if curve.at(colder)[0] < floor < loss:
         colder = rising_root(lambda beta: _excess(floor, *curve.at(beta)), 1 / HOTTEST, colder)
-    return scale / colder, True
+    return float(scale / colder), True
 
 
 @dataclass(frozen=True, eq=False)
