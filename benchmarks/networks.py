@@ -28,7 +28,8 @@ from recipes import features_of
 from audioclass.engine.features import extract
 from audioclass.errors import UsageError
 from audioclass.evaluation.calibration import Binning
-from audioclass.extraction.recipe import Recipe, recipe_of
+from audioclass.extraction.recipe import Recipe
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.extraction.recipes import load_recipe
 from audioclass.numerics import log_loss
 from audioclass.plugins.manager import plugin_manager
@@ -94,7 +95,7 @@ def network_recipe(comparison: Comparison, beside: Recipe) -> Recipe:
         "trim": beside.trim,
         "parts": [{"group": comparison.network, "embedding": {"name": comparison.network}}],
     }
-    return recipe_of(comparison.network, table, MANAGER.make, MANAGER.origin)
+    return recipe_of_table(comparison.network, table, MANAGER.make, MANAGER.origin)
 
 
 def read_rows(data: Path, comparison: Comparison, quick: bool) -> tuple[list[Path], list[dict[str, str]]]:

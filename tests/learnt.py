@@ -2,7 +2,8 @@
 
 from runs import BUILTINS
 
-from audioclass.extraction.recipe import Recipe, recipe_of
+from audioclass.extraction.recipe import Recipe
+from audioclass.extraction.recipe_tables import recipe_of_table
 
 PATCHES = {"name": "patches", "bands": 8, "height": 4, "width": 4, "components": 6, "atoms": 5, "regions": 2}
 FLUX = {"group": "shape", "descriptors": [{"name": "flux"}, {"name": "flatness"}], "poolings": [{"name": "statistics"}]}
@@ -20,4 +21,4 @@ TABLE = {
 
 def recipe(**changes) -> Recipe:
     """The small recipe, before it has learnt."""
-    return recipe_of("small", TABLE | changes, BUILTINS.make, BUILTINS.origin)
+    return recipe_of_table("small", TABLE | changes, BUILTINS.make, BUILTINS.origin)

@@ -49,7 +49,9 @@ from audioclass.classifier.stored_values import (
 from audioclass.classifier.summary import Summary
 from audioclass.classifier.tree import written_tree
 from audioclass.errors import AudioclassError, ModelError
-from audioclass.extraction.recipe import Recipe, recipe_of, stated_versions
+from audioclass.extraction.recipe import Recipe
+from audioclass.extraction.recipe_limits import stated_versions
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.run import Registry
 from audioclass.strategies.second_stage import SecondStage
 
@@ -177,7 +179,7 @@ def _check_components(archive: Archive, registry: Registry) -> None:
 def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], registry: Registry) -> Model:
     labels, taxonomy = labels_and_taxonomy(manifest)
     table = dict(manifest["recipe"])
-    recipe = _fitted(recipe_of(checked_text(table.pop("name")), table, registry.make, registry.origin), arrays)
+    recipe = _fitted(recipe_of_table(checked_text(table.pop("name")), table, registry.make, registry.origin), arrays)
     preprocessing = Preprocessing.of_arrays(
         checked_text(manifest["normalisation"]), members_under(arrays, "preparation/")
     )

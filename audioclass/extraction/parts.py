@@ -91,8 +91,8 @@ class Part:
 
     def frame_columns(self, framing: Framing) -> list[str]:
         """Names of the values of each frame, derivatives after the values, in a recipe of this framing."""
-        own = self.framing(framing)
-        names = [name for descriptor in self.descriptors for name in descriptor.columns(own)]
+        framing = self.framing(framing)
+        names = [name for descriptor in self.descriptors for name in descriptor.columns(framing)]
         return [name + suffix for suffix in ("", "_d1", "_d2")[: self.derivatives + 1] for name in names]
 
     def columns(self, framing: Framing) -> list[str]:

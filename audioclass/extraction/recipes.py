@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from audioclass.errors import UsageError, unknown_name
-from audioclass.extraction.recipe import Recipe, recipe_of
+from audioclass.extraction.recipe import Recipe
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.recordings import not_endless
 from audioclass.run import Registry
 
 
 def load_recipe(name: str, registry: Registry) -> Recipe:
     """The recipe of a shipped name or of a TOML file, its components made."""
-    return recipe_of(Path(name).stem, _table(name), registry.make, registry.origin)
+    return recipe_of_table(Path(name).stem, _table(name), registry.make, registry.origin)
 
 
 def shipped_recipes() -> dict[str, Mapping[str, Any]]:

@@ -215,7 +215,7 @@ class TrainingConfig:
         recipe = self.known_recipe
         if recipe is None:
             if self.recipe is not None and self.versions:
-                from audioclass.extraction.recipe import stated_versions  # help goes without it
+                from audioclass.extraction.recipe_limits import stated_versions  # help goes without it
 
                 stated_versions(AUTO_RECIPE, {"versions": list(self.versions)})
             return self

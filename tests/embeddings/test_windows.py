@@ -14,7 +14,7 @@ NAMES = ("cqt", "chroma_cqt", "tonnetz", "tempogram", "pcen", "pyin")
 LISTING = """
 import sys
 import audioclass
-from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.extraction.recipes import load_recipe as load
 from audioclass.plugins.manager import plugin_manager
 from audioclass.plugins.manager import plugin_manager
@@ -31,7 +31,7 @@ load("music", plugin_manager())
 print(sorted({"librosa", "numba"} & set(sys.modules)))
 table = {"sample_rate": 22050, "frame_length": 512, "hop_length": 256, "window": 1.0, "window_hop": 1.0}
 part = {"group": "a", "descriptors": [{"name": "hpss"}], "poolings": [{"name": "statistics"}]}
-recipe_of("mine", table | {"parts": [part]}, manager.make, manager.origin)
+recipe_of_table("mine", table | {"parts": [part]}, manager.make, manager.origin)
 print(sorted({"librosa", "numba"} & set(sys.modules)))
 """
 DIGESTS = """

@@ -16,7 +16,7 @@ from audioclass.extraction import extract
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.parts import Part
-from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.plugins.manager import PluginManager, plugin_manager
 from audioclass.plugins.sources import PluginSource
 
@@ -88,7 +88,7 @@ def embedded_recipe():
         "sample_rate": 16000, "frame_length": 512, "hop_length": 160, "window": 1.0, "window_hop": 1.0,
         "parts": [{"group": "octaves", "embedding": {"name": "example_name", "sample_rate": 8000}}],
     }  # fmt: skip
-    return recipe_of("embedded", table, manager.make, lambda kind, name: "third-party 1.0")
+    return recipe_of_table("embedded", table, manager.make, lambda kind, name: "third-party 1.0")
 
 
 def test_windows_are_embedded_together_where_the_embedding_can():

@@ -5,7 +5,7 @@ import pytest
 from runs import recipe as load_recipe
 
 from audioclass.errors import UsageError
-from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.extraction.recipes import shipped_recipes
 
 TABLE = {
@@ -22,7 +22,7 @@ TABLE = {
 
 
 def made(manager, table=TABLE):
-    return recipe_of("mine", table, manager.make, lambda kind, name: "audioclass 1.0")
+    return recipe_of_table("mine", table, manager.make, lambda kind, name: "audioclass 1.0")
 
 
 def changed(**changes):
@@ -64,7 +64,7 @@ def test_fingerprint_changes_with_what_is_computed(manager, change):
 
 
 def test_fingerprint_changes_with_the_version_of_a_component(manager):
-    newer = recipe_of("mine", TABLE, manager.make, lambda kind, name: "audioclass 2.0")
+    newer = recipe_of_table("mine", TABLE, manager.make, lambda kind, name: "audioclass 2.0")
     assert newer.fingerprint != made(manager).fingerprint
 
 

@@ -22,7 +22,7 @@ from audioclass.descriptors.temporal import ZeroCrossings
 from audioclass.errors import UsageError
 from audioclass.extraction.extract import extract_features, play_frames
 from audioclass.extraction.parts import Part
-from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipe_tables import recipe_of_table
 
 RATE, FRAMING = 22050, Framing(22050, 2048, 512)
 SPEEDS = (1.0, 15 / 14, 14 / 15)
@@ -164,7 +164,7 @@ def test_derivatives_are_those_of_the_version(manager):
     ramp = np.linspace(0.001, 1, 4 * RATE) * tone(1000, 4.0, RATE, 1.0)
     part = {"group": "g", "descriptors": [{"name": "level"}], "poolings": [{"name": "statistics"}], "derivatives": 1}
     table = {**ENVIRONMENT.plain(), "window": 4.0, "parts": [part], "versions": [1, 2]}
-    recipe = recipe_of("ramp", table, manager.make, manager.origin)
+    recipe = recipe_of_table("ramp", table, manager.make, manager.origin)
     X = dict(zip(recipe.columns, features(ramp.astype(np.float32), recipe).X[0], strict=True))
     assert X["g.level_d1_mean@2"] == pytest.approx(2 * X["g.level_d1_mean"], rel=0.1)
 
@@ -176,13 +176,13 @@ def test_derivatives_are_those_of_the_version(manager):
 def test_other_versions_are_refused(manager, versions):
     table = copy.deepcopy(ENVIRONMENT.plain()) | {"versions": versions}
     with pytest.raises(UsageError, match="versions="):
-        recipe_of("mine", table, manager.make, manager.origin)
+        recipe_of_table("mine", table, manager.make, manager.origin)
 
 
 def test_versions_are_written_where_there_are_several(manager):
     recipe = ENVIRONMENT.with_versions(SPEEDS)
     assert "versions" not in ENVIRONMENT.plain()
-    again = recipe_of(recipe.name, recipe.plain(), manager.make, manager.origin)
+    again = recipe_of_table(recipe.name, recipe.plain(), manager.make, manager.origin)
     assert (again.versions, again.fingerprint == recipe.fingerprint) == (SPEEDS, True)
     assert recipe.fingerprint != ENVIRONMENT.fingerprint
     assert ENVIRONMENT.with_versions([1]) is ENVIRONMENT

@@ -9,7 +9,7 @@ from onnx import helper
 from audioclass.data import Block, Features, Framing
 from audioclass.errors import ModelError
 from audioclass.extraction.extract import extract_features
-from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.parameters import make, parameter_values
 from audioclass.testing import check_embedding
 
@@ -167,7 +167,9 @@ def recipe(path):
         "sample_rate": 16000, "frame_length": 512, "hop_length": 160, "window": 1.0, "window_hop": 0.5,
         "parts": [{"group": "network", "embedding": {"name": "onnx", "path": str(path)}}],
     }  # fmt: skip
-    return recipe_of("embedded", table, lambda kind, name, values: make(Onnx, values), lambda kind, name: "onnx 1.0")
+    return recipe_of_table(
+        "embedded", table, lambda kind, name, values: make(Onnx, values), lambda kind, name: "onnx 1.0"
+    )
 
 
 def test_a_changed_file_changes_the_fingerprint_of_a_recipe(path, networks):
@@ -183,7 +185,7 @@ def test_a_saved_recipe_refuses_another_file(path, networks):
     saved = recipe(path).plain()
     networks.waveform(path, seed=1)
     with pytest.raises(ModelError, match=r"checksum .*…, must be .*…: another file"):
-        recipe_of("saved", saved, lambda kind, name, values: make(Onnx, values), lambda kind, name: "onnx 1.0")
+        recipe_of_table("saved", saved, lambda kind, name, values: make(Onnx, values), lambda kind, name: "onnx 1.0")
 
 
 def test_a_recording_goes_through_the_network(path, networks):

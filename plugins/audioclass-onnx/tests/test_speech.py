@@ -12,7 +12,7 @@ from onnx import helper
 from audioclass.data import Block
 from audioclass.errors import AudioclassError, MissingPackage, ModelError
 from audioclass.extraction.extract import extract_features
-from audioclass.extraction.recipe import recipe_of
+from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.extraction.recipes import load_recipe, recipe_text
 from audioclass.parameters import make
 from audioclass.plugins.manager import plugin_manager
@@ -108,7 +108,9 @@ def recipe(stated):
         "sample_rate": 16000, "frame_length": 512, "hop_length": 160, "window": 1.0, "window_hop": 0.5,
         "parts": [{"group": "speech", "embedding": {"name": "speech_embedding", **stated}}],
     }  # fmt: skip
-    return recipe_of("spoken", table, lambda kind, name, values: make(SpeechEmbedding, values), lambda *_: "onnx 1.0")
+    return recipe_of_table(
+        "spoken", table, lambda kind, name, values: make(SpeechEmbedding, values), lambda *_: "onnx 1.0"
+    )
 
 
 @pytest.mark.parametrize("changed", ["spectrogram", "network"])
