@@ -163,10 +163,10 @@ def test_the_groups_of_short_sounds_at_44_1_khz_read_spectrograms_of_two_lengths
         "mel": 1280, "cepstra": 540, "covariance": 600, "lagged_covariance": 1176, "onsets": 576, "modulation": 352,
         "slow_modulation": 320, "ripples": 468, "loudness_ranks": 320, "sharpness": 256, "onset_patches": 451,
         "slices": 320, "rhythm": 148, "envelopes": 220, "shape": 510, "square_patches": 2304, "long_patches": 2304,
-        "amplitudes": 20,
+        "amplitudes": 20, "flat_tops": 6,
     }  # fmt: skip
     assert recipe.adapts_rate
-    of_frames = [part for part in recipe.parts if part.group not in ("shape", "amplitudes")]
+    of_frames = [part for part in recipe.parts if part.group not in ("shape", "amplitudes", "flat_tops")]
     assert len({part.descriptors for part in of_frames}) == 1
     assert {part.frame_length for part in recipe.parts} == {None, 1024}
 
