@@ -22,7 +22,9 @@ from audioclass.training.risk import HeldOutPosteriors, fit_confusion_risk, fit_
 class KnownGroups:
     """Prepared rows of training windows with their labels, groups, clips and held-out posteriors; first versions alone.
 
-    They tell a model what is strange to it and how far its posteriors can be trusted.
+    They tell a model what is strange to it and how far its posteriors can be trusted. Of what is a near-duplicate of a
+    recording in another group, which was not held out with it, posteriors are surer than those of new recordings will
+    be: its risk is not asked, unless too few groups are left.
     """
 
     X: np.ndarray
@@ -30,12 +32,28 @@ class KnownGroups:
     groups: np.ndarray
     clips: Sequence[str]
     held_out: np.ndarray
+    is_near_duplicate: np.ndarray | None = None
 
     @classmethod
-    def of(cls, examples: Examples, training: Training, clips: Sequence[str]) -> KnownGroups:
+    def of(
+        cls,
+        examples: Examples,
+        training: Training,
+        clips: Sequence[str],
+        is_near_duplicate: np.ndarray | None = None,
+    ) -> KnownGroups:
         """Those of a training; `clips` names what each window is of."""
         X = examples.statistics.X[examples.firsts]
-        return cls(X, examples.y, examples.groups, clips, training.held_out)
+        return cls(X, examples.y, examples.groups, clips, training.held_out, is_near_duplicate)
+
+    @property
+    def new_to_others(self) -> HeldOutPosteriors:
+        """The held-out posteriors of windows that are no near-duplicates; of all where these are of too few groups."""
+        known = HeldOutPosteriors(self.held_out, self.y, self.groups, self.clips)
+        if self.is_near_duplicate is None:
+            return known
+        rest = known.rows(np.flatnonzero(~self.is_near_duplicate))
+        return rest if len(np.unique(rest.groups)) >= FEWEST_GROUPS else known
 
     def taught(self, model: Model, run: Run, *, learns_novelty: bool = True) -> Model:
         """The model with its novelty and risk, of which it has none where too few groups were held out.
@@ -51,7 +69,7 @@ class KnownGroups:
             imagined = [model.preprocessing.apply(each) for each in rows]
             novelty = fit_novelty(self.X, self.y, self.groups, self.held_out, imagined)
             run.progress("novelty", 1, 1)
-        held_out = HeldOutPosteriors(self.held_out, self.y, self.groups, self.clips)
+        held_out = self.new_to_others
         nodes = marks_of_groups(model.taxonomy, model.labels)
         node_risk = fit_node_risk(held_out, nodes) if len(nodes) else fit_confusion_risk(held_out)
         return replace(model, novelty=novelty, risk=fit_risk(held_out), node_risk=node_risk)

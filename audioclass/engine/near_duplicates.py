@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,54 @@ import numpy as np
 
 from audioclass.engine.datasets import Dataset
 from audioclass.evaluation.evaluation import Evaluation
-from audioclass.training.near_duplicates import NearDuplicates, find_near_duplicates
+from audioclass.training.near_duplicates import NearDuplicateLinks, NearDuplicates, find_links
 
 
 def near_duplicates_among(
     dataset: Dataset, X: np.ndarray, feature_groups: Sequence[str], apart: np.ndarray | None = None
 ) -> NearDuplicates | None:
-    """Near-duplicate clips in different groups, by the means of their windows' prepared features `X`.
+    """What held-out figures owe to near-duplicate clips, with windows as rows; None where these are not many."""
+    return NearDuplicateClips.among(dataset, X, feature_groups, apart).worth()
 
-    With `apart`, the fold of each window, only those in different folds count. Rows of the result are windows.
+
+@dataclass(frozen=True, eq=False)
+class NearDuplicateClips:
+    """Near-duplicates among the clips of a corpus; `first` is the first window of each clip, `which` that of a window.
+
+    `links` are None where they could not be told.
     """
-    first, counts = np.unique(dataset.which, return_index=True, return_counts=True)[1:]
-    order = np.argsort(dataset.which, kind="stable")
-    means = np.add.reduceat(X[order], np.cumsum(counts) - counts, axis=0) / counts[:, None]
-    duplicates = find_near_duplicates(
-        means, feature_groups, dataset.y[first], dataset.groups[first], None if apart is None else apart[first]
-    )
-    return None if duplicates is None else duplicates.of_rows(first)
+
+    links: NearDuplicateLinks | None
+    first: np.ndarray
+    which: np.ndarray
+
+    @classmethod
+    def among(
+        cls, dataset: Dataset, X: np.ndarray, feature_groups: Sequence[str], apart: np.ndarray | None = None
+    ) -> NearDuplicateClips:
+        """Those of clips in different groups, by the means of their windows' prepared features `X`.
+
+        With `apart`, the fold of each window, only those in different folds count.
+        """
+        first, which, counts = np.unique(dataset.which, return_index=True, return_inverse=True, return_counts=True)[1:]
+        order = np.argsort(which, kind="stable")
+        means = np.add.reduceat(X[order], np.cumsum(counts) - counts, axis=0) / counts[:, None]
+        apart = None if apart is None else apart[first]
+        links = find_links(means, feature_groups, dataset.y[first], dataset.groups[first], apart)
+        return cls(links, first, which)
+
+    @property
+    def windows(self) -> np.ndarray:
+        """(n_windows,): whether the clip of a window has a near-duplicate, of those that were looked at."""
+        has_one = np.zeros(len(self.first), bool)
+        if self.links is not None:
+            has_one[self.links.linked] = True
+        return np.asarray(has_one[self.which])
+
+    def worth(self) -> NearDuplicates | None:
+        """What held-out figures owe to them, with windows as rows; None where they are not many."""
+        worth = None if self.links is None else self.links.worth()
+        return None if worth is None else worth.of_rows(self.first)
 
 
 def near_duplicate_warning(duplicates: NearDuplicates, dataset: Dataset, evaluation: Evaluation) -> str:

@@ -17,7 +17,7 @@ from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.knowing import KnownGroups
-from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicates_among
+from audioclass.engine.near_duplicates import NearDuplicateClips, near_duplicate_facts
 from audioclass.engine.provenance import describe
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.recipe_choice import RecipeChoice, with_chosen_recipe
@@ -145,7 +145,7 @@ def train_on(
         )
         about |= near_duplicate_facts(figures.near_duplicates, figures.grouped)
         model = _assemble(name, dataset, preprocessing, judged, taxonomy, about, figures.inverse_temperature)
-        known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names)
+        known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names, figures.is_near_duplicate)
         model = known.taught(model, run, learns_novelty=learns_novelty)
     measured = (figures.grouped, figures.random_split, figures.near_duplicates)
     return Trained(model, judged.training, dataset, *measured, recipe_choice)
@@ -169,12 +169,16 @@ def _fit_preprocessing(
 
 @dataclass(frozen=True, eq=False)
 class _Figures:
-    """What was measured on what was held out, and how the windows of a clip were combined for that."""
+    """What was measured on what was held out, and how the windows of a clip were combined for that.
+
+    `is_near_duplicate` tells of each window whether its clip is like one in another group, where that was looked for.
+    """
 
     inverse_temperature: float
     grouped: Evaluation
     random_split: Evaluation | None = None
     near_duplicates: NearDuplicates | None = None
+    is_near_duplicate: np.ndarray | None = None
 
 
 def _measure(
@@ -196,7 +200,8 @@ def _measure(
         P = random_split_posteriors(examples, judged.config, training, run.telling("random split"), store=store)
         figures = replace(figures, random_split=evaluated(P))
     prepared, groups = examples.first_versions.statistics.X, recipe_of(judged.config).at_one_speed.groups
-    return replace(figures, near_duplicates=near_duplicates_among(dataset, prepared, groups))
+    clips = NearDuplicateClips.among(dataset, prepared, groups)
+    return replace(figures, near_duplicates=clips.worth(), is_near_duplicate=clips.windows)
 
 
 def _assemble(

@@ -54,7 +54,46 @@ def find_near_duplicates(
     groups: np.ndarray,
     apart: np.ndarray | None = None,
 ) -> NearDuplicates | None:
-    """Those among recordings of prepared features `X` and labels `y`; None where they are not many, or cannot be told.
+    """What held-out figures owe to those of `find_links`; None where they are not many, or cannot be told."""
+    links = find_links(X, feature_groups, y, groups, apart)
+    return None if links is None else links.worth()
+
+
+@dataclass(frozen=True, eq=False)
+class NearDuplicateLinks:
+    """Near-duplicates among the `rows` that were looked at, with the labels, groups and distances of these.
+
+    `links` are (n_links, 2) places among the rows, those that agree most first.
+    """
+
+    rows: np.ndarray
+    y: np.ndarray
+    groups: np.ndarray
+    distances: np.ndarray
+    links: np.ndarray
+
+    @property
+    def linked(self) -> np.ndarray:
+        """The rows that have a near-duplicate."""
+        return np.asarray(self.rows[np.unique(self.links)])
+
+    def worth(self) -> NearDuplicates | None:
+        """What figures owe to them; None where they are not many, or all is one cluster."""
+        share = len(self.linked) / len(self.rows)
+        if share < MANY:
+            return None
+        pairs = [(int(i), int(j)) for i, j in self.rows[self.links[:SHOWN]]]
+        return _worth(self.distances, self.y, self.groups, share, self.links, tuple(pairs))
+
+
+def find_links(
+    X: np.ndarray,
+    feature_groups: Sequence[str],
+    y: np.ndarray,
+    groups: np.ndarray,
+    apart: np.ndarray | None = None,
+) -> NearDuplicateLinks | None:
+    """Near-duplicates among recordings of prepared features `X` and labels `y`; None where they cannot be told.
 
     `groups` are held out together; near-duplicates of different groups count, or of different values of `apart` where
     that is given, such as the folds of an evaluation.
@@ -75,11 +114,7 @@ def find_near_duplicates(
     if not distances.any():
         return None
     links, agreed = agreement.links()
-    share = len(np.unique(links)) / len(rows)
-    if share < MANY:
-        return None
-    pairs = [(int(i), int(j)) for i, j in rows[links[np.argsort(-agreed, kind="stable")[:SHOWN]]]]
-    return _worth(distances, y, groups, share, links, tuple(pairs))
+    return NearDuplicateLinks(rows, y, groups, distances, links[np.argsort(-agreed, kind="stable")])
 
 
 class _Agreement:

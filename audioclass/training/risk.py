@@ -29,6 +29,11 @@ class HeldOutPosteriors:
     groups: np.ndarray
     clips: Sequence[str]
 
+    def rows(self, which: np.ndarray) -> HeldOutPosteriors:
+        """Those of some of the windows."""
+        clips = [self.clips[i] for i in which.tolist()]
+        return HeldOutPosteriors(self.P[which], np.asarray(self.y)[which], np.asarray(self.groups)[which], clips)
+
     @cached_property
     def of_clips(self) -> HeldOutPosteriors:
         """The same with clips in the place of windows."""
