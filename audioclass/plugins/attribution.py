@@ -29,7 +29,7 @@ from audioclass.errors import (
 )
 from audioclass.hookspecs import NOT_INSTALLED
 from audioclass.plugins.results import flaw_of_result, refusal_of_result
-from audioclass.plugins.validation import members
+from audioclass.plugins.validation import is_of_contracts, members
 
 TRACEBACK = "AUDIOCLASS_TRACEBACK"
 # Ways to say that these data or values cannot be used; who calls a component may go on without it.
@@ -122,7 +122,7 @@ def _made_again(cls: type[Any], origin: Origin, made_by: Callable[..., Any], arg
 def _guarded_names() -> tuple[str, ...]:
     """Every member that some contract asks for or knows as an ability."""
     protocols = [one for one in vars(contracts).values() if getattr(one, "_is_protocol", False)]
-    names = {name for protocol in protocols if protocol.__module__ == contracts.__name__ for name in members(protocol)}
+    names = {name for protocol in protocols if is_of_contracts(protocol) for name in members(protocol)}
     return (*sorted(names - {"name"}), "__post_init__")
 
 

@@ -42,11 +42,16 @@ def check_class(cls: type[Any], kind: str) -> None:
         raise PluginError(f"{kind} {name!r}: {' or '.join(flaws)}")
 
 
+def is_of_contracts(cls: type) -> bool:
+    """Whether it is one of our Protocols, and not what these inherit from."""
+    return cls.__module__.startswith(f"{contracts.__name__}.")
+
+
 def members(contract: type) -> dict[str, Any]:
     """What a Protocol asks for: None for an attribute, the function for a method."""
     asked: dict[str, Any] = {}
     for cls in reversed(contract.__mro__):
-        if cls.__module__ == contracts.__name__:
+        if is_of_contracts(cls):
             public = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
             asked |= {name: None for name, value in public.items() if isinstance(value, property)}
             asked |= {name: value for name, value in public.items() if inspect.isfunction(value)}
