@@ -25,7 +25,13 @@ from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.trained import Trained
 from audioclass.engine.tree_editing import as_given
-from audioclass.engine.versions import JudgedVersions, affordable_versions, examples_of, train_on_versions
+from audioclass.engine.versions import (
+    JudgedVersions,
+    affordable_versions,
+    examples_of,
+    judge_averages,
+    train_on_versions,
+)
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
@@ -123,14 +129,16 @@ def train_on(
     """
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
-    dataset, config, choices = affordable_versions(dataset, config)
+    whole, asked = dataset, config
+    dataset, config = affordable_versions(dataset, config)
     recipe = recipe_of(config)
     preprocessing, group_weights = _fit_preprocessing(dataset, recipe, config, run.seed)
     examples = examples_of(dataset, recipe, preprocessing, config)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():
             judged = train_on_versions(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
-        judged = judged.saying(*choices)
+            if config is not asked:
+                judged = judge_averages(judged, whole, asked, preprocessing)
         figures = _measure(dataset, judged, taxonomy, run, store, compares_splits=compares_splits)
         about = describe(
             dataset,
@@ -144,6 +152,8 @@ def train_on(
             recipe_choice,
         )
         about |= near_duplicate_facts(figures.near_duplicates, figures.grouped)
+        if judged.answers_in is not None:
+            about["choices"]["versions"] = str(list(recipe.versions))
         model = _assemble(name, dataset, preprocessing, judged, taxonomy, about, figures.inverse_temperature)
         known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names, figures.is_near_duplicate)
         model = known.taught(model, run, learns_novelty=learns_novelty)
@@ -213,11 +223,14 @@ def _assemble(
     about: Mapping[str, Any],
     inverse_temperature: float,
 ) -> Model:
-    """The model, which answers with all versions that it was trained on unless the configuration has the first."""
+    """The model, which answers with all versions that it was trained on unless the configuration has the first.
+
+    Where more were too many to be trained on, it may yet answer with these.
+    """
     recipe = recipe_of(judged.config)
     return Model.of(
         name,
-        recipe if judged.config.average_versions else recipe.at_one_speed,
+        judged.answers_in or (recipe if judged.config.average_versions else recipe.at_one_speed),
         preprocessing,
         judged.training.classifier,
         taxonomy,

@@ -63,14 +63,28 @@ class LabelMachines:
             residuals[B] = np.linalg.solve(blocks, self.coefficients[B])
         return np.asarray(self.targets - residuals)
 
+    def held_out_of(self, K: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """The same for other rows, one of the group of each row, such as versions of them; K is theirs with the rows.
+
+        What a machine loses with a group B: its coefficients M_·B M_BB⁻¹ a_B, its intercept (u_B/1'u)' M_BB⁻¹ a_B.
+        """
+        scores, M, u = self.scores(K), self.inverse.whole, self.inverse.u
+        for B in (rows for rows_of_size in _of_equal_size(groups) for rows in rows_of_size):
+            lost = np.linalg.solve(M[np.ix_(B, B)], self.coefficients[B])
+            scores[B] -= K[B] @ (M[:, B] @ lost) + u[B] @ lost / u.sum()
+        return scores
+
     def temperature(self, scores: np.ndarray) -> float:
         """The temperature at which held-out scores have the lowest log-loss."""
         return best_temperature(scores, self.y, self.weights)[0]
 
-    def held_out_losses(self, groups: np.ndarray) -> np.ndarray:
-        """(n,): the log-loss of each row at that temperature."""
-        scores = self.held_out(groups)
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """(n,): the log-loss of held-out scores of each row at that temperature."""
         return log_losses(softmax(scores, self.temperature(scores)), self.y)
+
+    def held_out_losses(self, groups: np.ndarray) -> np.ndarray:
+        """The same of the rows themselves, whose groups are held out."""
+        return self.losses(self.held_out(groups))
 
 
 def _of_equal_size(groups: np.ndarray) -> Iterator[np.ndarray]:

@@ -15,6 +15,7 @@ from audioclass.engine.calibrating import calibrate
 from audioclass.engine.evaluating import cross_validate
 from audioclass.engine.models import load_model, read_summary
 from audioclass.engine.streaming import SegmentationOptions, classify_stream
+from audioclass.engine.training import train_on
 from audioclass.engine.updating import config_of, update
 from audioclass.engine.versions import examples_of, judge_versions
 from audioclass.errors import ModelError, UsageError
@@ -219,11 +220,58 @@ def test_fractions_are_read_from_files_too():
     assert config(recipe="environment22", versions=[1, "15/14"]).recipe.versions == pytest.approx((1, 15 / 14))
 
 
-def test_versions_that_are_too_many_rows_for_one_system_are_left_out(small):
-    one = train_small(small, **CHOICES)
-    n = len(one.dataset.X)
-    judged = train_versions(small, judge_versions=True, large_rows=2 * n)
-    assert judged.training.choices[-1] == f"versions: one is kept, 3 of {n} windows are more than large_rows"
+def too_many(three, X):
+    """A training where all versions are too many rows, on windows that have other features."""
+    settings = config(**CHOICES, recipe=three.model.recipe, large_rows=2 * len(X))
+    return train_on(replace(three.dataset, X=X.reshape(len(X), -1)), settings, run())
+
+
+@pytest.fixture(scope="module")
+def versions_of(three):
+    """(n, 3, n_features) of the windows."""
+    return three.dataset.X.reshape(len(three.dataset.X), 3, -1)
+
+
+@pytest.fixture(scope="module")
+def averaged(three, versions_of):
+    """Of versions that are equally far off, each in its own way."""
+    noise = np.random.default_rng(0).standard_normal(versions_of.shape) * versions_of[:, 0].std(axis=0)
+    return too_many(three, versions_of[:, :1] + 1.5 * noise)
+
+
+def test_versions_that_are_too_many_rows_are_averaged_where_that_helps(averaged):
+    n = len(averaged.dataset.X)
+    note = averaged.training.choices[-1]
+    assert note.startswith(f"versions: 3 of {n} windows are more than large_rows, one is trained on; held-out log-loss")
+    assert note.endswith("they are averaged")
+    assert averaged.model.classifier.n_support == n
+    assert averaged.model.recipe.versions == pytest.approx((1, 15 / 14, 14 / 15))
+
+
+def test_versions_that_are_too_many_rows_and_tell_nothing_are_left_out(three, versions_of):
+    X = np.random.default_rng(0).permuted(versions_of, axis=0)
+    X[:, 0] = versions_of[:, 0]
+    judged = too_many(three, X)
+    assert judged.training.choices[-1].endswith("one is kept")
     assert judged.model.recipe.versions == (1.0,)
-    assert (judged.training.held_out == one.training.held_out).all()
+    assert "versions" not in judged.model.about["choices"]
+
+
+def test_nobody_judges_versions_that_a_model_does_not_answer_with(small):
+    n = len(train_small(small, **CHOICES).dataset.X)
+    cheap = train_versions(small, judge_versions=True, average_versions=False, large_rows=2 * n)
+    assert cheap.training.choices[-1].endswith("one is trained on")
+    assert cheap.model.recipe.versions == (1.0,)
     assert train_versions(small, large_rows=3 * n).model.classifier.n_support == 3 * n
+
+
+def test_a_model_of_first_versions_that_answers_with_more_is_stored_and_added_to(averaged, versions_of, tmp_path):
+    path = tmp_path / "one.audioclass"
+    save_model(averaged.model, path)
+    again, X = load_model(path), versions_of.reshape(len(versions_of), -1)
+    assert np.array_equal(again.posteriors_of(X), averaged.model.posteriors_of(X))
+    assert config_of(again, run())[0].recipe.versions == (1.0,)
+    made = update(path, write_corpus(tmp_path / "more", 2, first=30), run=run(tmp_path / "cache"))
+    assert made.model.recipe.versions == again.recipe.versions
+    assert made.model.memory.windows is None
+    assert made.model.classifier.n_support > again.classifier.n_support

@@ -27,6 +27,17 @@ def test_held_out_scores_are_those_of_machines_without_the_group():
         np.testing.assert_allclose(machines.scores(K[np.ix_(outside, inside)]), scores[outside], atol=1e-10)
 
 
+def test_other_rows_are_scored_by_machines_without_the_group_of_their_row():
+    K, y, groups = problem()
+    others = np.random.default_rng(1).random(K.shape)
+    scores = machines_of(K, y).held_out_of(others, groups)
+    for group in np.unique(groups):
+        inside, outside = groups != group, groups == group
+        machines = machines_of(K[np.ix_(inside, inside)], y[inside])
+        np.testing.assert_allclose(machines.scores(others[np.ix_(outside, inside)]), scores[outside], atol=1e-10)
+    np.testing.assert_allclose(machines_of(K, y).held_out_of(K, groups), machines_of(K, y).held_out(groups), atol=1e-10)
+
+
 def test_machines_solve_their_equations():
     K, y, _ = problem()
     machines = machines_of(K, y)
