@@ -26,8 +26,9 @@ from audioclass.training.examples import Examples
 from audioclass.training.label_machines import LabelMachines
 from audioclass.training.objective import CriterionObjective, SelectionSample, SelectionTarget, joachims_error_factor
 from audioclass.training.refinement import thin_features
-from audioclass.training.select import select, stored_selection, subsamples_of
+from audioclass.training.select import select, stored_selection
 from audioclass.training.stored_selection import Selected
+from audioclass.training.subsampling import subsamples_of
 
 ONE_VS_REST = [Dichotomy((0,), (1, 2)), Dichotomy((1,), (0, 2)), Dichotomy((2,), (0, 1))]
 GAUSSIAN = (Gaussian(),)
