@@ -10,9 +10,9 @@ All values are frozen: their arrays are read-only views of what was given. Times
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -303,12 +303,14 @@ def _check_columns(values: np.ndarray, columns: Sequence[str], groups: Sequence[
         raise ValueError(f"{values.shape[1]} columns of values, {len(columns)} names")
     if len(groups) != len(columns):
         raise ValueError(f"{len(columns)} columns, {len(groups)} groups")
-    if repeated := _repeated(tuple(columns)):
+    if any(columns is known for known in tuple(_UNIQUE)):
+        return
+    if len(set(columns)) < len(columns):
+        repeated = next(name for name in columns if columns.count(name) > 1)
         raise ValueError(f"column {repeated!r} is named twice")
+    if isinstance(columns, tuple):
+        _UNIQUE.append(columns)
 
 
-@lru_cache(maxsize=8)  # every few windows of a recording come with the same thousands of names
-def _repeated(columns: tuple[str, ...]) -> str | None:
-    if len(set(columns)) == len(columns):
-        return None
-    return next(name for name in columns if columns.count(name) > 1)
+# Names of which none stands twice: every few windows of a recording come with the same tuple of thousands.
+_UNIQUE: deque[tuple[str, ...]] = deque(maxlen=8)

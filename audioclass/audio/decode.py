@@ -99,9 +99,9 @@ class Decoder:
         return f"{held} of the {self.declared / self.sample_rate:.2f} s it declares" if self.declared else held
 
     def _check_values(self, array: np.ndarray) -> None:
-        within = np.abs(array) <= LARGEST_SAMPLE  # which NaN is not
-        if within.all():
+        if not array.size or (array.min() >= -LARGEST_SAMPLE and array.max() <= LARGEST_SAMPLE):  # which NaN is not
             return
+        within = np.abs(array) <= LARGEST_SAMPLE
         row = int(np.argmin(within.all(axis=1)))
         value = array[row][~within[row]][0]
         what = "not a number" if np.isnan(value) else "not finite" if np.isinf(value) else f"{value:.3g}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+FIRST_LOOK = 256  # samples
 QUIETEST = np.float32(1.5 / 32768)  # one and a half steps of 16 bits: zeros, and the dither around them
 
 
@@ -32,8 +33,8 @@ class Trimmed:
         held = np.empty(0, np.float32)
         for array in _chained(sounding, arrays):
             held = np.concatenate([held, array]) if len(held) else array
-            loud = np.flatnonzero(np.abs(array) > QUIETEST)
-            n_silent = len(array) - 1 - int(loud[-1]) if len(loud) else len(held)
+            n_silent = _before_sound(array[::-1])
+            n_silent = len(held) if n_silent == len(array) else n_silent
             released = len(held) - min(n_silent, self._longest)
             if released:
                 yield held[:released]
@@ -41,12 +42,24 @@ class Trimmed:
 
     def _skip_silence(self, arrays: Iterator[np.ndarray]) -> np.ndarray | None:
         for array in arrays:
-            loud = np.flatnonzero(np.abs(array) > QUIETEST)
-            if len(loud):
-                self.leading += int(loud[0])
-                return array[loud[0] :]
-            self.leading += len(array)
+            n_silent = _before_sound(array)
+            self.leading += n_silent
+            if n_silent < len(array):
+                return array[n_silent:]
         return None
+
+
+def _before_sound(array: np.ndarray) -> int:
+    """How many samples are silent before the first that is not, looked for in ever longer stretches."""
+    n_silent, n_looked_at = 0, FIRST_LOOK
+    while n_silent < len(array):
+        is_loud = np.abs(array[n_silent : n_silent + n_looked_at]) > QUIETEST
+        first = int(is_loud.argmax())
+        if is_loud[first]:
+            return n_silent + first
+        n_silent += len(is_loud)
+        n_looked_at *= 4
+    return n_silent
 
 
 def _chained(first: np.ndarray, rest: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
