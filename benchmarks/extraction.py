@@ -3,11 +3,15 @@
 The floor is decoding, resampling and one float32 rfft a frame, with the recipe's sample rate, frame and hop. librosa
 computes the descriptors of the recipe the usual way, one call each, with numpy and scipy for what it lacks (not for
 `music`, most of which it lacks); openSMILE and pyAudioAnalysis compute their own sets where they are
-installed. Memory is the peak of `audioclass extract` on a recording of 10 minutes and on one of 10 hours (1 hour with
---quick).
-Keys: broadcast_over_floor, environment22_over_floor, environment_over_floor, music_over_floor, librosa_over_broadcast,
-librosa_over_environment22, memory_10min_mb, memory_10h_mb; opensmile_egemaps_over_broadcast,
-opensmile_compare_over_broadcast and pyaudioanalysis_over_broadcast where these are installed.
+installed. Recipes with versions at other speeds are also taken with all of them, as where a model averages them, and
+`environment` and `small` on the clips of five seconds one by one: what the second costs with one version is what a
+model of the configuration `small` needs in place of all versions of the first. Memory is the peak of `audioclass
+extract` on a recording of 10 minutes and on one of 10 hours (1 hour with --quick).
+Keys: broadcast_over_floor, environment22_over_floor, environment_over_floor, small_over_floor, music_over_floor, with
+`_versions_over_floor` for all versions and `environment_clips_`, `small_clips_` before these for clips;
+environment_over_small and environment_over_small_clips; librosa_over_broadcast, librosa_over_environment22,
+memory_10min_mb, memory_10h_mb; opensmile_egemaps_over_broadcast, opensmile_compare_over_broadcast and
+pyaudioanalysis_over_broadcast where these are installed.
 """
 
 import os
@@ -18,7 +22,7 @@ import importlib.util
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import bench
@@ -35,9 +39,11 @@ from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.runs import make_run
 from audioclass.extraction.recipes import load_recipe
 
-RECIPES = ("broadcast", "environment22", "environment", "music")
+RECIPES = ("broadcast", "environment22", "environment", "small", "music")
+OF_CLIPS = ("environment", "small")
 BESIDE_LIBROSA = ("broadcast", "environment22")
 MINUTES = 22
+N_CLIPS = 60
 
 
 def long_recording(data: Path, folder: Path, minutes: float) -> Path:
@@ -94,23 +100,31 @@ OTHERS: dict[str, tuple[str, Callable[[Path], None]]] = {
 }
 
 
-def recipe_costs(data: Path, path: Path, name: str, rounds: int) -> dict[str, float]:
-    """Seconds of the floor, of ours and, where it computes the same, of librosa; and how many floors ours takes."""
+def fitted_recipe(data: Path, name: str):
+    """A recipe with what its poolings learn from some clips of ESC-10."""
     run = make_run()
     recipe = load_recipe(name, run.registry)
-    if recipe.learns:
-        recipe = fit_recipe(recipe, read_corpus_at(data / "audio" / "esc10", run).clips[::8], run)
-    bench.note(f"{name}: floor and ours, {rounds} rounds")
-    taken = bench.interleaved(rounds, floor=lambda: floor(path, recipe), ours=lambda: extract(path, recipe))
-    seconds = {
-        "floor": min(taken["floor"]),
-        "ours": min(taken["ours"]),
-        "ratio": bench.median_ratio(taken["ours"], taken["floor"]),
+    return (
+        fit_recipe(recipe, read_corpus_at(data / "audio" / "esc10", run).clips[::8], run) if recipe.learns else recipe
+    )
+
+
+def recipe_costs(paths: Sequence[Path], recipe, rounds: int) -> dict[str, float]:
+    """Seconds of the floor, of ours at one speed and at all; and how many floors each of ours takes."""
+
+    def each(work: Callable[[Path], object]) -> Callable[[], object]:
+        return lambda: [work(path) for path in paths]
+
+    works = {
+        "floor": each(lambda path: floor(path, recipe)),
+        "ours": each(lambda path: extract(path, recipe.at_one_speed)),
     }
-    if name in BESIDE_LIBROSA:
-        bench.note(f"{name}: librosa")
-        seconds["librosa"] = bench.once(lambda: usual.extract(path, recipe))
-    return seconds
+    if len(recipe.versions) > 1:
+        works["versions"] = each(lambda path: extract(path, recipe))
+    bench.note(f"{recipe.name}: {', '.join(works)}, {rounds} rounds")
+    taken = bench.interleaved(rounds, **works)
+    ratios = {f"{who} ratio": bench.median_ratio(taken[who], taken["floor"]) for who in works if who != "floor"}
+    return {who: min(seconds) for who, seconds in taken.items()} | ratios
 
 
 def other_costs(path: Path) -> dict[str, float]:
@@ -127,16 +141,29 @@ def other_costs(path: Path) -> dict[str, float]:
 
 def costs(data: Path, path: Path, rounds: int) -> tuple[dict[str, float], list[tuple]]:
     """Ratios by key and rows for the table."""
-    audio = soundfile.info(path).duration
-    taken = {name: recipe_costs(data, path, name, rounds) for name in RECIPES}
+    recipes = {name: fitted_recipe(data, name) for name in RECIPES}
+    taken = {name: recipe_costs([path], recipe, rounds) for name, recipe in recipes.items()}
+    for name in BESIDE_LIBROSA:
+        bench.note(f"{name}: librosa")
+        taken[name]["librosa"] = bench.once(lambda name=name: usual.extract(path, recipes[name]))
+    clips = sorted((data / "audio" / "esc10" / "audio").glob("*.flac"))
+    clips = clips[:: max(len(clips) // N_CLIPS, 1)]
+    taken |= {f"{name}_clips": recipe_costs(clips, recipes[name], rounds) for name in OF_CLIPS}
     others = other_costs(path)
     ratios, rows = {}, []
     for name, seconds in taken.items():
-        ratios[f"{name}_over_floor"] = seconds["ratio"]
-        who_ran = [who for who in ("floor", "ours", "librosa") if who in seconds]
+        audio = sum(soundfile.info(each).duration for each in (clips if name.endswith("_clips") else [path]))
+        ratios[f"{name}_over_floor"] = seconds["ours ratio"]
+        if "versions" in seconds:
+            ratios[f"{name}_versions_over_floor"] = seconds["versions ratio"]
+        who_ran = [who for who in ("floor", "ours", "versions", "librosa") if who in seconds]
         rows += [(name, who, audio / seconds[who], seconds[who] / seconds["floor"]) for who in who_ran]
         if "librosa" in seconds:
             ratios[f"librosa_over_{name}"] = seconds["librosa"] / seconds["ours"]
+    for of in ("", "_clips"):
+        ratios[f"environment_over_small{of}"] = taken[f"environment{of}"]["versions"] / taken[f"small{of}"]["ours"]
+        rows.append(("environment, versions", f"over small{of}", "", ratios[f"environment_over_small{of}"]))
+    audio = soundfile.info(path).duration
     for other, seconds in others.items():
         ratios[f"{other}_over_broadcast"] = seconds / taken["broadcast"]["ours"]
         rows.append(("", other, audio / seconds, seconds / taken["broadcast"]["floor"]))

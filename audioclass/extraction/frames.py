@@ -43,12 +43,14 @@ class _Grid:
 
     def __init__(self, framing: Framing, context: int, n_together: int, slowest: float) -> None:
         self._framing, self._context, self._n_together, self._slowest = framing, context, n_together, slowest
-        self._held = np.zeros(framing.frame_length // 2, np.float32)
+        self._chunks = [np.zeros(framing.frame_length // 2, np.float32)]
+        self._n_held = len(self._chunks[0])
         self._start = 0  # index of the first sample held
         self._frame = 0  # first frame of the next block
 
     def take_in(self, chunk: np.ndarray) -> None:
-        self._held = np.concatenate([self._held, chunk])
+        self._chunks.append(chunk)
+        self._n_held += len(chunk)
 
     def whole_blocks(self) -> Iterator[tuple[CachedSpectra, slice]]:
         while self._n_frames >= self._frame + self._n_together + self._context:
@@ -61,17 +63,19 @@ class _Grid:
     @property
     def _n_frames(self) -> int:
         """Frames of the recording that are whole so far."""
-        beyond = self._start + len(self._held) - self._framing.frame_length
+        beyond = self._start + self._n_held - self._framing.frame_length
         return beyond // self._framing.hop_length + 1 if beyond >= 0 else 0
 
     def _block(self, count: int) -> tuple[CachedSpectra, slice]:
         first = max(self._frame - self._context, 0)
         stop = min(self._frame + count + self._context, self._n_frames)
         hop, length = self._framing.hop_length, self._framing.frame_length
-        samples = self._held[first * hop - self._start : (stop - 1) * hop + length - self._start]
+        held = np.concatenate(self._chunks)
+        samples = held[first * hop - self._start : (stop - 1) * hop + length - self._start]
         inside = slice(self._frame - first, self._frame - first + count)
         self._frame += count
         needed = max(self._frame - self._context, 0) * hop
-        self._held = self._held[needed - self._start :]
+        self._chunks = [held[needed - self._start :]]
+        self._n_held -= needed - self._start
         self._start = needed
         return CachedSpectra(samples, self._framing, self._slowest), inside

@@ -18,6 +18,7 @@ from audioclass.pooling import tracks
 SHORTEST = 2.0  # seconds: shorter windows are padded to it, so that every modulation band holds a bin
 FLOOR = np.float32(1e-2)  # of a modulation energy in squared decibels
 FOUR_HERTZ = (2.8, 5.6)  # the octave around the rate of syllables
+FEW = 8  # bands of modulation that are averaged one by one, as the shipped model has them
 
 Banded = Callable[[np.ndarray, float, np.ndarray], np.ndarray]
 
@@ -45,7 +46,7 @@ class ModulationSpectrum:
         edges = _edges(self.rates, self.slowest, self.fastest, frame_rate)
         if self.frames:
             return np.log(_mean_energies(levels, self.frames, frame_rate, edges) + FLOOR)
-        return np.log(_energies(levels, frame_rate, edges) + FLOOR)
+        return np.log(_energies(levels, frame_rate, edges, _many_bands if self.rates > FEW else _banded) + FLOOR)
 
 
 @component
@@ -63,8 +64,8 @@ class FourHertz:
     def pool(self, windows: np.ndarray, frame_rate: float) -> np.ndarray:
         """log of the energy from 2.8 to 5.6 Hz, minus log of that from 0.5 to 25 Hz."""
         levels = tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
-        near = _energies(levels, frame_rate, np.array(FOUR_HERTZ)) + FLOOR
-        return np.log(near / (_energies(levels, frame_rate, np.array([0.5, 25.0])) + FLOOR))
+        near = _energies(levels, frame_rate, np.array(FOUR_HERTZ), _banded) + FLOOR
+        return np.log(near / (_energies(levels, frame_rate, np.array([0.5, 25.0]), _banded) + FLOOR))
 
 
 @component
@@ -138,14 +139,14 @@ def _log_spaced_lags(count: int, longest: float, frame_rate: float) -> np.ndarra
     return np.geomspace(2, max(longest * frame_rate, 2), count).round().astype(int)
 
 
-def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray, banded: Banded | None = None) -> np.ndarray:
+def _energies(levels: np.ndarray, frame_rate: float, edges: np.ndarray, banded: Banded) -> np.ndarray:
     """(n_windows, n_bands · d): mean power over time of each column between neighbouring edges, in hertz."""
     n_frames = levels.shape[1]
     size = scipy.fft.next_fast_len(max(n_frames, int(SHORTEST * frame_rate)), real=True)
     moving = tracks.centred(levels)[0].transpose(0, 2, 1)
     spectrum = scipy.fft.rfft(moving, size, axis=2)
     power = (spectrum.real**2 + spectrum.imag**2) / np.float32(n_frames)
-    return (banded or _banded)(power, frame_rate / size, edges)
+    return banded(power, frame_rate / size, edges)
 
 
 def _mean_energies(levels: np.ndarray, length: int, frame_rate: float, edges: np.ndarray) -> np.ndarray:

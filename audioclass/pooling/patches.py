@@ -7,6 +7,7 @@ frequency and slices of time.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +21,7 @@ from audioclass.hookspecs import hookimpl
 from audioclass.parameters import component, parameter
 from audioclass.pooling import tracks
 
-PATCHES_TOGETHER = 512  # whose codes stay in the processor's cache until they are added up
+PATCHES_TOGETHER = 640  # whose codes stay in the processor's cache until they are added up
 SMALLEST = 1e-12
 
 
@@ -87,9 +88,10 @@ class Patches:
         levels = np.array(levels, np.float32, order="C")  # so that its sums do not hang on where it lay in memory
         together = min(self.merge_frames, len(levels))
         n_frames = len(levels) // together
-        merged = levels[: n_frames * together].reshape(n_frames, together, -1).mean(axis=1)
-        missing = max(0, self.width - n_frames)
-        return np.pad(merged, ((0, missing), (0, 0)), constant_values=-self.depth)
+        if together > 1:
+            levels = levels[: n_frames * together].reshape(n_frames, together, -1).mean(axis=1)
+        missing = self.width - n_frames
+        return levels if missing <= 0 else np.pad(levels, ((0, missing), (0, 0)), constant_values=-self.depth)
 
     def _strips(self, image: np.ndarray) -> np.ndarray:
         """(n_bands, n_times, width · height): a view of every patch, each whole in memory."""
@@ -116,6 +118,13 @@ class Patches:
         return np.asarray(patches[chosen // n_times, chosen % n_times])
 
     def _coder(self, fitted: Arrays, height: int) -> Coder:
+        known = next((coder for coder in tuple(_CODERS) if coder.is_of(self, fitted, height)), None)
+        if known is None:
+            known = self._checked_coder(fitted, height)
+            _CODERS.append(known)
+        return known
+
+    def _checked_coder(self, fitted: Arrays, height: int) -> Coder:
         if set(fitted) != set(LEARNT):
             raise ValueError(f"patches: what was learnt is {', '.join(sorted(fitted))}, must be {', '.join(LEARNT)}")
         whitening, centre, atoms = (np.asarray(fitted[name]) for name in LEARNT)
@@ -126,7 +135,10 @@ class Patches:
                 raise ValueError(f"patches: {name} has shape {array.shape}, must have {shape} for patches of {size}")
             if not np.isfinite(array).all():
                 raise ValueError(f"patches: {name} holds NaN or infinite values")
-        return Coder.of(whitening, centre, atoms, self.threshold)
+        level_free = whitening.astype(np.float64) - whitening.mean(axis=0, dtype=np.float64)
+        subtracted = -(centre @ atoms) - np.float32(self.threshold)
+        rows = np.concatenate([atoms, subtracted[None]]).astype(np.float32)
+        return Coder(level_free.astype(np.float32), rows, self, dict(fitted), height)
 
     def _pooled(self, image: np.ndarray, coder: Coder) -> np.ndarray:
         patches = self._strips(image)
@@ -134,14 +146,15 @@ class Patches:
         scales = self._scales(image)
         peak = np.zeros((n_times, self.atoms), np.float32)
         means = np.zeros((self.regions, n_times, self.atoms), np.float32)
-        for region, bands in enumerate(_shares(n_bands, self.regions)):
-            together = max(1, PATCHES_TOGETHER // len(bands))
-            for first in range(0, n_times, together):
-                at = slice(bands.start, bands.stop), slice(first, first + together)
-                codes = coder.codes(np.array(patches[at], order="C"), scales[at])
-                np.add.reduce(codes, axis=0, out=means[region, at[1]])
-                np.maximum(peak[at[1]], np.maximum.reduce(codes, axis=0), out=peak[at[1]])
-            means[region] /= np.float32(len(bands))
+        regions = list(_shares(n_bands, self.regions))
+        together = max(1, PATCHES_TOGETHER // n_bands)
+        for first in range(0, n_times, together):
+            some = slice(first, first + together)
+            codes = coder.codes(np.array(patches[:, some], order="C"), scales[:, some])
+            np.maximum.reduce(codes, axis=0, out=peak[some])
+            for mean, bands in zip(means, regions, strict=True):
+                np.add.reduce(codes[bands.start : bands.stop], axis=0, out=mean[some])
+        means /= np.array([len(bands) for bands in regions], np.float32)[:, None, None]
         over_time = [means[:, times.start : times.stop].mean(axis=1) for times in _shares(n_times, self.slices)]
         moving = means - means.mean(axis=1, keepdims=True)
         deviation = np.sqrt((moving * moving).mean(axis=1))
@@ -161,13 +174,17 @@ class Coder:
 
     whitening: np.ndarray
     atoms: np.ndarray
+    pooling: Patches
+    fitted: Arrays
+    height: int
 
-    @classmethod
-    def of(cls, whitening: np.ndarray, centre: np.ndarray, atoms: np.ndarray, threshold: float) -> Coder:
-        """From what was learnt."""
-        level_free = whitening.astype(np.float64) - whitening.mean(axis=0, dtype=np.float64)
-        subtracted = -(centre @ atoms) - np.float32(threshold)
-        return cls(level_free.astype(np.float32), np.concatenate([atoms, subtracted[None]]).astype(np.float32))
+    def is_of(self, pooling: Patches, fitted: Arrays, height: int) -> bool:
+        """Whether it was made of these very arrays, which nobody can have changed since."""
+        return (
+            (self.pooling, self.height) == (pooling, height)
+            and self.fitted.keys() == fitted.keys()
+            and all(fitted[name] is array and not array.flags.writeable for name, array in self.fitted.items())
+        )
 
     def codes(self, patches: np.ndarray, scales: np.ndarray) -> np.ndarray:
         """(n_bands, n_times, n_atoms) of (n_bands, n_times, size) patches and what takes out the contrast of each."""
@@ -179,6 +196,9 @@ class Coder:
         codes: np.ndarray = whitened @ self.atoms
         np.maximum(codes, 0, out=codes)
         return codes.reshape(n_bands, n_times, codes.shape[1])
+
+
+_CODERS: deque[Coder] = deque(maxlen=8)  # of the last windows that were pooled
 
 
 @lru_cache(maxsize=64)
