@@ -15,15 +15,17 @@ from audioclass.problems import Machine, Members
 ENTRIES_TOGETHER = 2**18  # of the Gram matrix: what stays in the processor's cache between two passes over it
 DOUBLES_TOGETHER = 2**21  # of rows or coefficients, where sums in double precision are of values in single
 ROUNDED_FROM = 2**20  # values of the support rows: fewer are small enough as they are
-HIGHEST_CODE = 255
+COARSE_FROM = 2**24  # values from which on fewer levels are taken, which a file packs into two thirds of the space
+HIGHEST_CODE, HIGHEST_COARSE_CODE = 255, 63
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Rows rounded to 256 levels of each feature: lowest + step · codes, a quarter of the size of single precision.
+    """Rows rounded to 256 levels of each feature at most: lowest + step · codes, a quarter of single precision.
 
-    Normalised features lie within a few deviations: rounding moves one by a hundredth of a deviation at most, and the
-    squared distance of two rows, which is over thousands of them, by far less than a thousandth.
+    Normalised features lie within a few deviations: rounding to 256 levels moves one by a hundredth of a deviation at
+    most, and the squared distance of two rows, which is over thousands of them, by far less than a thousandth. With 64
+    levels the log-loss of new clips of 40 labels rises by half a thousandth, with 32 by a hundredth.
     """
 
     codes: np.ndarray
@@ -31,12 +33,12 @@ class Levels:
     step: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> Levels:
-        """The levels nearest to rows of finite values."""
+    def of(cls, X: np.ndarray, highest_code: int = HIGHEST_CODE) -> Levels:
+        """The levels nearest to rows of finite values, of codes from 0 on."""
         lowest, highest = X.min(axis=0).astype(np.float32), X.max(axis=0).astype(np.float32)
-        step = (highest - lowest) / np.float32(HIGHEST_CODE)
+        step = (highest - lowest) / np.float32(highest_code)
         codes = np.divide(X - lowest, step, out=np.zeros(X.shape, np.float32), where=step > 0, casting="same_kind")
-        return cls(np.rint(codes).clip(0, HIGHEST_CODE).astype(np.uint8), lowest, step)
+        return cls(np.rint(codes, out=codes).clip(0, highest_code, out=codes).astype(np.uint8), lowest, step)
 
     @property
     def rows(self) -> np.ndarray:
@@ -123,11 +125,11 @@ class Bank:
         return Bank(self.X.astype(dtype), tuple(_in_precision(part, dtype) for part in self.parts), self.n_machines)
 
     def rounded(self) -> Bank:
-        """The same bank in single precision, with rows of 256 levels where there are many."""
+        """The same bank in single precision, with rows of 256 levels where there are many, of 64 where very many."""
         single = self.astype(np.float32)
         if single.X.size < ROUNDED_FROM:
             return single
-        levels = Levels.of(self.X)
+        levels = Levels.of(self.X, HIGHEST_CODE if single.X.size < COARSE_FROM else HIGHEST_COARSE_CODE)
         return replace(single, X=levels.rows, levels=levels)
 
     def machine(self, place: int) -> Machine:

@@ -1,4 +1,4 @@
-"""Support rows of 256 levels: near enough, the same before and after a file, and refused where they are wrong."""
+"""Support rows of 256 levels or fewer: near enough, the same before and after a file, and refused where they are wrong."""
 
 from dataclasses import replace
 
@@ -55,6 +55,17 @@ def test_scores_of_many_features_hardly_move(monkeypatch: pytest.MonkeyPatch):
     rounded = bank.rounded()
     assert rounded.levels is not None
     assert np.abs(rounded.scores(new.astype(np.float32)) - bank.scores(new)).max() < 5e-3
+
+
+def test_very_many_rows_have_fewer_levels(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bank_module, "ROUNDED_FROM", 1)
+    monkeypatch.setattr(bank_module, "COARSE_FROM", 100 * 600)
+    bank, new = bank_of(100, 600)
+    levels = bank.rounded().levels
+    assert levels is not None
+    assert (levels.codes.min(axis=0) == 0).all()
+    assert (levels.codes.max(axis=0) == 63).all()
+    assert np.abs(bank.rounded().scores(new.astype(np.float32)) - bank.scores(new)).max() < 2e-2
 
 
 @pytest.fixture
