@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from audioclass.contracts import Kernel
-from audioclass.kernels.statistics import gram_between
+from audioclass.kernels.statistics import gram_between, squared_norms
 from audioclass.problems import Machine, Members
 
 ENTRIES_TOGETHER = 2**18  # of the Gram matrix: what stays in the processor's cache between two passes over it
@@ -116,8 +116,8 @@ class Bank:
             step = max(1, min(step, ENTRIES_TOGETHER // n_members))
         for first in range(0, len(X), step):
             block = slice(first, first + step)
-            for part, rows in zip(self.parts, self._rows, strict=True):
-                scores[block, part.places] = _evaluate(part, X[block], rows)
+            for part, rows, norms in zip(self.parts, self._rows, self._norms, strict=True):
+                scores[block, part.places] = _evaluate(part, X[block], rows, norms)
         return scores
 
     def astype(self, dtype: np.dtype | type) -> Bank:
@@ -140,6 +140,11 @@ class Bank:
     def _rows(self) -> list[np.ndarray]:
         """The support rows of each part; all of them need no copy."""
         return [self.X if len(part.rows) == len(self.X) else self.X[part.rows] for part in self.parts]
+
+    @cached_property
+    def _norms(self) -> list[np.ndarray]:
+        """The squared norms of these."""
+        return [squared_norms(rows) for rows in self._rows]
 
 
 def _in_precision(part: KernelPart, dtype: np.dtype | type) -> KernelPart:
@@ -164,17 +169,17 @@ def _part(kernel: Kernel, which: Sequence[int], machines: Sequence[Machine], pla
     return KernelPart(kernel, rows, coefficients[rows], intercepts, np.repeat(which, widths), joined)
 
 
-def _evaluate(part: KernelPart, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _evaluate(part: KernelPart, X: np.ndarray, rows: np.ndarray, norms: np.ndarray) -> np.ndarray:
     if part.members is None:
-        return _columns(part, X, rows)
-    columns = _exact_columns(part, X, rows) if part.members.link == "vote" else _columns(part, X, rows)
+        return _columns(part, X, rows, norms)
+    columns = _exact_columns(part, X, rows) if part.members.link == "vote" else _columns(part, X, rows, norms)
     return part.members.combine(columns, part.starts)
 
 
-def _columns(part: KernelPart, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def _columns(part: KernelPart, X: np.ndarray, rows: np.ndarray, norms: np.ndarray) -> np.ndarray:
     if not len(rows):
         return np.broadcast_to(part.intercepts, (len(X), len(part.intercepts)))
-    scores: np.ndarray = gram_between(part.kernel, X, rows) @ part.coefficients + part.intercepts
+    scores: np.ndarray = gram_between(part.kernel, X, rows, norms) @ part.coefficients + part.intercepts
     return scores
 
 

@@ -21,7 +21,8 @@ from audioclass.extraction.recipe import Recipe
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
 
-ROWS_TOGETHER = 64
+ROWS_TOGETHER = 64  # windows of a recording that are computed together, of one version
+VERSIONS_TOGETHER = 48  # rows where windows have several versions: for one clip few, for many enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +150,14 @@ class Model:
         Rows are computed in batches of one size, each at the place that it has in its recording, so that its posteriors
         are the same to the bit however many rows come with it.
         """
-        X = self._prepared(X)
+        X, together = self._prepared(X), self._windows_together
         parts: list[np.ndarray] = []
         strange: list[np.ndarray] = []
         at = 0
         while at < len(X):
-            place = (first + at) % ROWS_TOGETHER
-            batch = X[at : at + ROWS_TOGETHER - place]
-            padded = np.zeros((ROWS_TOGETHER, *X.shape[1:]), np.float32)
+            place = (first + at) % together
+            batch = X[at : at + together - place]
+            padded = np.zeros((together, *X.shape[1:]), np.float32)
             padded[place : place + len(batch)] = batch
             P = self._posteriors(padded)
             rows = slice(place, place + len(batch))
@@ -189,12 +190,19 @@ class Model:
         rows = self.preprocessing.apply(X.reshape(len(X) * n_versions, self.preprocessing.n_features))
         return rows.astype(np.float32).reshape(len(X), n_versions, self.preprocessing.n_features)
 
-    def _scores(self, prepared: np.ndarray) -> np.ndarray:
-        n_versions = prepared.shape[1]
+    @property
+    def _windows_together(self) -> int:
+        """How many windows are computed together: a part of `ROWS_TOGETHER`, whose bounds streams keep."""
+        n_versions = len(self.recipe.versions)
         if n_versions == 1:
-            return self.classifier.scores(prepared[:, 0])
-        of_versions = [self.classifier.scores(np.ascontiguousarray(prepared[:, i])) for i in range(n_versions)]
-        return np.asarray(np.mean(of_versions, axis=0))
+            return ROWS_TOGETHER
+        return int(2 ** (max(VERSIONS_TOGETHER // n_versions, 1).bit_length() - 1))
+
+    def _scores(self, prepared: np.ndarray) -> np.ndarray:
+        """All versions in one product with the support rows."""
+        n, n_versions, n_features = prepared.shape
+        of_versions = self.classifier.scores(prepared.reshape(n * n_versions, n_features))
+        return of_versions if n_versions == 1 else np.asarray(of_versions.reshape(n, n_versions, -1).mean(axis=1))
 
     def _posteriors(self, prepared: np.ndarray) -> np.ndarray:
         P = np.asarray(self.classifier.combine(self._scores(prepared)), np.float64)

@@ -10,6 +10,7 @@ from audioclass.contracts import GramKernel, HasGradients, Kernel, StatisticKern
 from audioclass.errors import unknown_name
 
 Statistic = Callable[[np.ndarray, np.ndarray], np.ndarray]
+MANY = 8  # times as many
 
 
 def dot(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -17,19 +18,27 @@ def dot(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return np.asarray(X @ Y.T)
 
 
-def squared_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """‖x−y‖² = ‖x‖² + ‖y‖² − 2x'y of every pair, at least 0; `pairwise` makes it exact on a diagonal."""
-    S = np.asarray(X @ Y.T)
+def squared_distance(X: np.ndarray, Y: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
+    """‖x−y‖² = ‖x‖² + ‖y‖² − 2x'y of every pair, at least 0; `pairwise` makes it exact on a diagonal.
+
+    `norms` are the ‖y‖² where they are at hand.
+    """
+    S = _products(X, Y)
     S *= -2  # in place, step by step: the matrix may be the largest thing in memory
-    S += _squared_norms(X)[:, None]
-    S += _squared_norms(Y)[None, :]
+    S += squared_norms(X)[:, None]
+    S += (squared_norms(Y) if norms is None else norms)[None, :]
     np.maximum(S, 0, out=S)
     return S
 
 
-def mean_squared_distance(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+def mean_squared_distance(X: np.ndarray, Y: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
     """‖x−y‖²/d of every pair, d the number of features."""
-    return np.asarray(squared_distance(X, Y) / X.shape[1])
+    return np.asarray(squared_distance(X, Y, norms) / X.shape[1])
+
+
+def _products(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """x'y of every pair; of few X with many Y transposed, which saves BLAS a copy of all Y."""
+    return np.asarray((Y @ X.T).T if MANY * len(X) <= len(Y) else X @ Y.T)
 
 
 DISTANCES = (squared_distance, mean_squared_distance)
@@ -77,9 +86,15 @@ def gram(kernel: Kernel, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarr
     return gram_between(kernel, X, X if Y is None else Y)
 
 
-def gram_between(kernel: Kernel, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """The same for examples that were checked before: what a machine computes for every block of rows."""
+def gram_between(kernel: Kernel, X: np.ndarray, Y: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
+    """The same for examples that were checked before: what a machine computes for every block of rows.
+
+    `norms` are the `squared_norms` of Y, which kernels of distances then need not compute for every block.
+    """
     statistic = statistic_of(kernel)
+    for distance in DISTANCES:
+        if statistic is distance and norms is not None:
+            return gram_of_statistic(kernel, distance(X, Y, norms))
     if statistic is not None:
         return gram_of_statistic(kernel, statistic(X, Y))
     if not isinstance(kernel, GramKernel):
@@ -103,13 +118,14 @@ def diagonal(kernel: Kernel, X: np.ndarray) -> np.ndarray:
     X = _examples(X, "X")
     statistic = statistic_of(kernel)
     if statistic is dot:
-        return gram_of_statistic(kernel, _squared_norms(X))
+        return gram_of_statistic(kernel, squared_norms(X))
     if statistic in DISTANCES:
         return gram_of_statistic(kernel, np.zeros(len(X), X.dtype))
     return np.array([gram(kernel, X[i : i + 1])[0, 0] for i in range(len(X))])
 
 
-def _squared_norms(X: np.ndarray) -> np.ndarray:
+def squared_norms(X: np.ndarray) -> np.ndarray:
+    """‖x‖² of each example."""
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 

@@ -1,4 +1,4 @@
-"""Support rows of 256 levels or fewer: near enough, the same before and after a file, and refused where they are wrong."""
+"""Support rows of 256 levels or fewer: near enough, the same after a file, and refused where they are wrong."""
 
 from dataclasses import replace
 

@@ -8,17 +8,19 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 
 from audioclass.errors import UsageError
-from audioclass.kernels.gaussian import Gaussian
+from audioclass.kernels.gaussian import Gaussian, UnscaledGaussian
 from audioclass.kernels.linear import Linear
 from audioclass.kernels.statistics import (
     SHARED,
     diagonal,
     gram,
     gram_and_gradients,
+    gram_between,
     gram_of_statistic,
     mean_squared_distance,
     pairwise,
     squared_distance,
+    squared_norms,
 )
 from audioclass.parameters import component
 from audioclass.testing import check_kernel
@@ -112,3 +114,17 @@ def test_wrong_examples_are_refused(X, Y, message):
 def test_diagonal_needs_no_gram_matrix(kernel):
     X = np.random.default_rng(0).normal(size=(5, 3))
     np.testing.assert_allclose(diagonal(kernel, X), gram(kernel, X).diagonal())
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.5), UnscaledGaussian(2.0), Linear()], ids=lambda kernel: kernel.name)
+def test_norms_at_hand_change_nothing(kernel):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(3, 7)), rng.normal(size=(40, 7))
+    np.testing.assert_array_equal(gram_between(kernel, X, Y, squared_norms(Y)), gram_between(kernel, X, Y))
+
+
+def test_distances_of_few_to_many_are_those_of_many_to_few():
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(3, 7)), rng.normal(size=(40, 7))
+    np.testing.assert_allclose(squared_distance(X, Y), squared_distance(Y, X).T, rtol=1e-12)
+    np.testing.assert_allclose(squared_distance(X, Y), ((X[:, None] - Y) ** 2).sum(axis=2), rtol=1e-12)
