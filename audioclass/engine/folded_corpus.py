@@ -20,7 +20,8 @@ from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.near_duplicates import near_duplicates_among
 from audioclass.engine.rates import recipe_for
-from audioclass.engine.training import check_labels, check_read, recipe_of, train_on
+from audioclass.engine.trainable import check_labels, check_read
+from audioclass.engine.training import recipe_of, train_on
 from audioclass.errors import CorpusError
 from audioclass.extraction.recipe import Recipe
 from audioclass.run import Run

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from audioclass.engine.rates import recipe_for
 from audioclass.engine.recipe_choice import RecipeChoice, with_chosen_recipe
 from audioclass.engine.remembering import remember
 from audioclass.engine.runs import make_run, stage_store
+from audioclass.engine.trainable import check_labels, check_read, one_line_refusals
 from audioclass.engine.trained import Trained
 from audioclass.engine.tree_editing import as_given
 from audioclass.engine.versions import (
@@ -32,7 +32,7 @@ from audioclass.engine.versions import (
     judge_averages,
     train_on_versions,
 )
-from audioclass.errors import AudioclassError, CorpusError, UsageError
+from audioclass.errors import UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
 from audioclass.extraction.recipe import Recipe
@@ -140,18 +140,7 @@ def train_on(
             if config is not asked:
                 judged = judge_averages(judged, whole, asked, preprocessing)
         figures = _measure(dataset, judged, taxonomy, run, store, compares_splits=compares_splits)
-        about = describe(
-            dataset,
-            judged.config,
-            run,
-            judged.training,
-            figures.grouped,
-            figures.random_split,
-            judged.examples.y,
-            group_weights,
-            recipe_choice,
-        )
-        about |= near_duplicate_facts(figures.near_duplicates, figures.grouped)
+        about = _describe(dataset, judged, figures, run, group_weights, recipe_choice)
         if judged.answers_in is not None:
             about["choices"]["versions"] = str(list(recipe.versions))
         model = _assemble(name, dataset, preprocessing, judged, taxonomy, about, figures.inverse_temperature)
@@ -214,6 +203,29 @@ def _measure(
     return replace(figures, near_duplicates=clips.worth(), is_near_duplicate=clips.windows)
 
 
+def _describe(
+    dataset: Dataset,
+    judged: JudgedVersions,
+    figures: _Figures,
+    run: Run,
+    group_weights: GroupWeights | None,
+    recipe_choice: RecipeChoice | None,
+) -> dict[str, Any]:
+    """What the model says of itself."""
+    about = describe(
+        dataset,
+        judged.config,
+        run,
+        judged.training,
+        figures.grouped,
+        figures.random_split,
+        judged.examples.y,
+        group_weights,
+        recipe_choice,
+    )
+    return about | near_duplicate_facts(figures.near_duplicates, figures.grouped)
+
+
 def _assemble(
     name: str,
     dataset: Dataset,
@@ -261,40 +273,6 @@ def recipe_of(config: TrainingConfig) -> Recipe:
     if isinstance(config.recipe, str):
         raise UsageError(f"recipe={config.recipe} is chosen where one model is trained or evaluated; name one here")
     return config.recipe
-
-
-@contextlib.contextmanager
-def one_line_refusals() -> Iterator[None]:
-    """What a component finds wrong with these examples becomes an error that a user can put right."""
-    try:
-        yield
-    except AudioclassError:
-        raise
-    except ValueError as error:
-        raise UsageError(f"cannot be trained so: {' '.join(str(error).split())}") from error
-
-
-def check_labels(labels: Sequence[str], taxonomy: Taxonomy | None) -> None:
-    """Refuse what cannot be trained on."""
-    if len(labels) < 2:
-        raise CorpusError(f"only the label {labels[0]!r} has recordings, at least 2 labels are needed")
-    if taxonomy is not None:
-        taxonomy.check_labels(labels)
-
-
-def check_read(dataset: Dataset) -> None:
-    """Refuse a corpus of whose labels one would be missing because none of its recordings could be read."""
-    if not dataset.lost:
-        return
-    label = dataset.lost[0]
-    files = {clip.file for clip in dataset.clips if clip.label == label}
-    files |= {one.file for one in dataset.missing if label in one.labels}
-    reasons = [reason for file, reason in dataset.failures if file in files]
-    count = f"{len(reasons)} failed, such as " if len(reasons) > 1 else ""
-    raise CorpusError(
-        f"label {label!r}: none of its recordings could be read ({count}{reasons[0]});"
-        " mend them, or take the label out of the corpus"
-    )
 
 
 def evaluate_posteriors(

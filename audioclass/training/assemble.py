@@ -78,32 +78,43 @@ def assemble(
     fitted: Fitted = {}
     if isinstance(strategy, FitsCombination):
         fitted = strategy.fit_combination(plan, probabilities, scores, examples.y, counts)
-    classifier = Classifier(
-        tuple(labels),
-        strategy,
-        _machines(examples, trained),
-        counts,
-        plan=plan,
-        trainer=config.trainer,
-        calibrator=config.calibrator,
-        calibrations=tuple(result.calibration for result in trained),
-        fitted=fitted,
-    )
-    notes = [f"{_sides(result.dichotomy, labels)}: {result.note}" for result in trained if result.note]
-    if isinstance(classifier.machines, Bank):
-        notes += mercer_notes(examples, (result.kernel for result in trained), config.selection_rows)
-    notes += selection_notes(selected)
+    classifier = _classifier(examples, labels, config, plan, trained, fitted)
     folds = InnerFolds(())
     if not all(result.note for result in trained):
         folds = inner_folds(scores, trained, examples, config, run, store=store)
     choice = chosen_step(classifier, scores, folds, examples, config, trained)
+    notes = [f"{_sides(result.dichotomy, labels)}: {result.note}" for result in trained if result.note]
+    if isinstance(classifier.machines, Bank):
+        notes += mercer_notes(examples, (result.kernel for result in trained), config.selection_rows)
     return Training(
         classifier.with_last_step(choice.step),
         choice.held_out,
         trained=tuple(trained),
         selected=tuple(selected),
-        notes=tuple(notes),
+        notes=(*notes, *selection_notes(selected)),
         last_step=choice.to_plain(folds),
+    )
+
+
+def _classifier(
+    examples: Examples,
+    labels: Sequence[str],
+    config: TrainingConfig,
+    plan: Plan,
+    trained: Sequence[TrainedDichotomy],
+    fitted: Fitted,
+) -> Classifier:
+    """Before its last step is chosen."""
+    return Classifier(
+        tuple(labels),
+        planning_strategy(config),
+        _machines(examples, trained),
+        np.bincount(examples.y, minlength=len(labels)),
+        plan=plan,
+        trainer=config.trainer,
+        calibrator=config.calibrator,
+        calibrations=tuple(result.calibration for result in trained),
+        fitted=fitted,
     )
 
 
