@@ -114,15 +114,15 @@ def judge_averages(
     recipe = config.known_recipe
     if recipe is None:
         return judged
-    said = f"versions: {len(recipe.versions)} of {len(dataset.X)} windows are more than large_rows, one is trained on"
+    choice = f"versions: {len(recipe.versions)} of {len(dataset.X)} windows are more than large_rows, one is trained on"
     losses = _losses_of_averages(judged, dataset, recipe, preprocessing) if config.average_versions else None
     if losses is None:
-        return judged.saying(said)
+        return judged.saying(choice)
     averaged, first = losses
     figures = f"held-out log-loss {averaged:.3f} where their scores are averaged, {first:.3f} with one"
     if averaged >= first:
-        return judged.saying(f"{said}; {figures}: one is kept")
-    return replace(judged, answers_in=recipe).saying(f"{said}; {figures}: they are averaged")
+        return judged.saying(f"{choice}; {figures}: one is kept")
+    return replace(judged, answers_in=recipe).saying(f"{choice}; {figures}: they are averaged")
 
 
 def _losses_of_averages(
