@@ -4,7 +4,7 @@ With L = log P, m the mean of L over the rows that it is fitted on and E further
 posteriors are softmax(a L + b + (L − m) W + E V). a, b, W and V minimise the mean log-loss + 0.001 |b|² + μ (|W|² +
 |V|²) from a = 1, b = 0, W = 0, V = 0 on. Without W and V that is a temperature and an offset for each label; the more
 rows there are, the smaller a penalty μ they allow. So many numbers, learnt from few confusions, are too sure: what is
-given is the mean of P and these posteriors.
+given is three quarters of these posteriors and a quarter of P.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from audioclass.numerics import check_labelled, softmax
 FAINTEST = 1e-8  # smaller posteriors count as this: how improbable a label is must not decide between others
 OFFSET_PENALTY = 0.001
 ROWS_FOR_ONE = 40.0  # by the rule a penalty of 1 goes with so many rows
-SHARE = 0.5  # of what is learnt in the posteriors that are given, the rest being of those before
+SHARE = 0.75  # of what is learnt in the posteriors that are given, the rest being of those before
 MOST_STEPS = 300
 LARGEST = 1e6  # of any number of a stage; what is fitted stays far below
 

@@ -225,7 +225,7 @@ def test_a_penalty_without_end_leaves_the_link_with_offsets():
     assert np.abs(stage.stage.weights).max() < 1e-5
     before = link.posteriors(stated)
     z = stage.stage.scale * np.log(before) + stage.stage.offsets
-    np.testing.assert_allclose(stage.posteriors(stated), (before + softmax(z)) / 2, atol=1e-4)
+    np.testing.assert_allclose(stage.posteriors(stated), (before + 3 * softmax(z)) / 4, atol=1e-4)
 
 
 def test_no_step_gives_the_posteriors_of_the_strategy():
