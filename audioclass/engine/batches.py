@@ -15,7 +15,7 @@ import numpy as np
 from audioclass.classifier.model import Model
 from audioclass.data import Cut, Result, Segment
 from audioclass.engine.classifying import classify_recording
-from audioclass.engine.models import loaded
+from audioclass.engine.models import ModelFile
 from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError, ComponentError, UsageError
 from audioclass.extraction.batch import CRASHED
@@ -60,7 +60,7 @@ def classify_many(
         else:
             left.append(path)
     progress = run.progress if run.executor.shares_memory else silent
-    work = partial(classify_one, model=model, options=options, progress=progress, strict=run.strict)
+    work = partial(classify_one, model=ModelFile.of(model), options=options, progress=progress, strict=run.strict)
     for outcome in run.executor.map_unordered(work, left, lambda path: Outcome(path, reason=f"{path}: {CRASHED}")):
         if ledger is not None:
             ledger.note(outcome)
@@ -68,12 +68,12 @@ def classify_many(
 
 
 def classify_one(
-    path: Path, model: str, options: SegmentationOptions, progress: Progress = silent, *, strict: bool = False
+    path: Path, model: ModelFile, options: SegmentationOptions, progress: Progress = silent, *, strict: bool = False
 ) -> Outcome:
     """Classify a recording; an error that a user can understand becomes a reason."""
     try:
         source = STANDARD_INPUT if str(path) == STANDARD_INPUT else regular(path)
-        classified = classify_recording(source, loaded(model), options, progress, strict=strict)
+        classified = classify_recording(source, model.load(), options, progress, strict=strict)
     except AudioclassError as error:
         where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
         return Outcome(path, reason=f"{where}{error}")

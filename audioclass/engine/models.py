@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -77,13 +79,36 @@ def names_model(text: str) -> bool:
 
 
 def loaded(model: str | Path | Model) -> Model:
-    """A model by its path or name, read once in a process; a model is itself."""
-    return _load_once(str(model)) if isinstance(model, (str, Path)) else model
+    """A model by its path or name, read again only where its file has changed; a model is itself."""
+    return ModelFile.of(model).load() if isinstance(model, (str, Path)) else model
 
 
-@cache
-def _load_once(model: str) -> Model:
-    return load_model(model)
+@dataclass(frozen=True)
+class ModelFile:
+    """A model by its path or name, and what tells its file from one that takes its place; None for a shipped one."""
+
+    name: str
+    state: tuple[str | int, ...] | None
+
+    @classmethod
+    def of(cls, model: str | Path) -> ModelFile:
+        """The file as it is now."""
+        if str(model) in shipped_models():
+            return cls(str(model), None)
+        try:
+            status = Path(model).stat()
+        except (OSError, ValueError):  # who loads it says what is wrong
+            return cls(str(model), None)
+        return cls(str(model), (os.path.realpath(model), status.st_ino, status.st_size, status.st_mtime_ns))
+
+    def load(self) -> Model:
+        """The model, read once in a process: a batch that has begun keeps what it has read."""
+        return _load_once(self)
+
+
+@lru_cache(maxsize=4)
+def _load_once(file: ModelFile) -> Model:
+    return load_model(file.name)
 
 
 def shipped_models() -> list[str]:

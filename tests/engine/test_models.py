@@ -1,13 +1,15 @@
 """A name is a name, a path is a path: what lies in the working directory hides no shipped model."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from trained import write_corpus
 
+from audioclass.classifier.saving import save_model
 from audioclass.cli import run
-from audioclass.engine.models import DEFAULT_MODEL, load_model, model_path
+from audioclass.engine.models import DEFAULT_MODEL, ModelFile, load_model, loaded, model_path
 from audioclass.errors import ModelError, UsageError
 
 
@@ -74,3 +76,26 @@ def test_the_names_of_recipes_and_readers_are_not_hidden_either(here, capsys):
 def test_the_path_is_there_while_it_is_needed():
     with model_path(DEFAULT_MODEL) as path:
         assert path.is_file()
+
+
+def test_a_model_is_read_again_where_its_file_has_changed(trained, model_file, tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    save_model(replace(trained.model, name="other"), tmp_path / "other" / "m.audioclass")
+    path = tmp_path / "m.audioclass"
+    shutil.copyfile(model_file, path)
+    monkeypatch.chdir(tmp_path)
+    first = loaded("m.audioclass")
+    assert loaded("m.audioclass") is first
+    save_model(replace(trained.model, name="second"), path)
+    assert loaded("m.audioclass").name == "second"
+    monkeypatch.chdir(tmp_path / "other")
+    assert loaded("m.audioclass").name == "other"
+
+
+def test_a_batch_keeps_the_model_that_it_has_read(trained, tmp_path):
+    path = tmp_path / "m.audioclass"
+    save_model(trained.model, path)
+    file = ModelFile.of(path)
+    first = file.load()
+    save_model(replace(trained.model, name="second"), path)
+    assert file.load() is first
