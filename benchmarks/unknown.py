@@ -5,7 +5,8 @@ it must not find strange. Strange are spoken digits, synthesised music, tones, n
 hold a folder `audio/music`, its recordings too. None of these is among the sounds that a training imagines.
 Keys: auc_KIND, the area under the ROC curve against held-out clips; found_KIND, the share that is unknown at 0.01;
 false_unknown, that of held-out clips; coverage and size of the sets at a risk of 0.05, and `curve` at others; coverage
-of the groups, of the worst label, and `labels`, coverage and size of each.
+of the groups, of the worst label, and `labels`, coverage and size of each; `node_curve`, the same as `curve` for sets
+that are nodes of a tree; `folds`, what was measured in each.
 """
 
 import os
@@ -192,27 +193,41 @@ class Fold:
             measures[f"found_{kind}"] = float(np.mean(p(strangeness) < LEVEL))
         return measures | {"false_unknown": float(np.mean(p(self.strangeness) < LEVEL))}
 
-    def covered(self, risk: float) -> tuple[np.ndarray, np.ndarray]:
+    def covered(self, risk: float, *, nodes: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """For each held-out clip whether its set holds its label, and the size of the set."""
-        inside = members_of(self.P, self.model.risk.threshold(risk))
+        known = self.model.node_risk
+        if nodes:
+            inside = known.members_of(self.P, known.risk.threshold(risk))
+        else:
+            inside = members_of(self.P, self.model.risk.threshold(risk))
         return inside[np.arange(len(self.y)), self.y], inside.sum(axis=1)
 
 
 def risk_measures(folds: list[Fold]) -> dict[str, object]:
     """Coverage and size over all folds: at a risk, as a curve, by label and by source."""
-    curve, labels = {}, folds[0].model.labels
-    for risk in CURVE:
-        parts = [fold.covered(risk) for fold in folds]
-        is_in, size = (np.concatenate([part[i] for part in parts]) for i in range(2))
-        curve[str(risk)] = [float(is_in.mean()), float(size.mean())]
-        if risk == RISK:
-            y, groups = (np.concatenate([getattr(fold, name) for fold in folds]) for name in ("y", "groups"))
-            of_labels = {label: y == i for i, label in enumerate(labels) if (y == i).any()}
-            by_label = {label: [float(is_in[of].mean()), float(size[of].mean())] for label, of in of_labels.items()}
-            by_source = np.mean([is_in[groups == group].mean() for group in np.unique(groups)])
-            at = {"coverage": float(is_in.mean()), "size": float(size.mean()), "coverage_groups": float(by_source)}
-    worst = min(coverage for coverage, _ in by_label.values())
-    return at | {"coverage_worst_label": worst, "curve": curve, "labels": by_label}
+    is_in, size = _joined(folds, RISK)
+    y, groups = (np.concatenate([getattr(fold, name) for fold in folds]) for name in ("y", "groups"))
+    of_labels = {label: y == i for i, label in enumerate(folds[0].model.labels) if (y == i).any()}
+    by_label = {label: [float(is_in[of].mean()), float(size[of].mean())] for label, of in of_labels.items()}
+    by_source = np.mean([is_in[groups == group].mean() for group in np.unique(groups)])
+    return {
+        "coverage": float(is_in.mean()),
+        "size": float(size.mean()),
+        "coverage_groups": float(by_source),
+        "coverage_worst_label": min(coverage for coverage, _ in by_label.values()),
+        "curve": {str(risk): _means(_joined(folds, risk)) for risk in CURVE},
+        "node_curve": {str(risk): _means(_joined(folds, risk, nodes=True)) for risk in CURVE},
+        "labels": by_label,
+    }
+
+
+def _joined(folds: list[Fold], risk: float, *, nodes: bool = False) -> tuple[np.ndarray, ...]:
+    parts = [fold.covered(risk, nodes=nodes) for fold in folds]
+    return tuple(np.concatenate([part[i] for part in parts]) for i in range(2))
+
+
+def _means(values: tuple[np.ndarray, ...]) -> list[float]:
+    return [float(each.mean()) for each in values]
 
 
 def main() -> None:
@@ -228,6 +243,8 @@ def main() -> None:
             measured.append(folds[-1].novelty(files))
     results: dict[str, object] = {key: float(np.mean([one[key] for one in measured])) for key in measured[0]}
     results |= risk_measures(folds)
+    coverages = (dict(zip(("coverage", "size"), _means(fold.covered(RISK)), strict=True)) for fold in folds)
+    results["folds"] = [one | coverage for one, coverage in zip(measured, coverages, strict=True)]
     bench.report(results, table_of(results, list(files)), asked.json)
 
 
@@ -237,8 +254,11 @@ def table_of(results: dict[str, object], kinds: list[str]) -> list[tuple[object,
     rows += [(kind, results[f"auc_{kind}"], results[f"found_{kind}"]) for kind in kinds]
     rows += [("held-out clips", "", results["false_unknown"]), ("", "", ""), ("risk", "coverage", "labels in a set")]
     rows += [(risk, *values) for risk, values in results["curve"].items()]
+    rows += [(f"{RISK}, one fold", fold["coverage"], fold["size"]) for fold in results["folds"]]
+    rows += [(f"{risk}, nodes", *values) for risk, values in results["node_curve"].items()]
     rows.append((f"{RISK}, mean over sources", results["coverage_groups"], ""))
-    rows.append((f"{RISK}, worst label", results["coverage_worst_label"], ""))
+    labels = sorted(results["labels"].items(), key=lambda item: item[1])
+    rows += [(f"{RISK}, {label}", *values) for label, values in (*labels[:3], *labels[-1:])]
     return rows
 
 

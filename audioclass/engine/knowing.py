@@ -14,6 +14,7 @@ from audioclass.engine.imagining import imagined_rows
 from audioclass.run import Run
 from audioclass.training.assemble import Training
 from audioclass.training.examples import Examples
+from audioclass.training.imagined import UNITS
 from audioclass.training.novelty import FEWEST_GROUPS, fit_novelty
 from audioclass.training.risk import HeldOutPosteriors, fit_confusion_risk, fit_node_risk, fit_risk
 
@@ -67,7 +68,7 @@ class KnownGroups:
             run.progress("novelty", 0, 1)
             rows = imagined_rows(model.recipe.at_one_speed, run)
             imagined = [model.preprocessing.apply(each) for each in rows]
-            novelty = fit_novelty(self.X, self.y, self.groups, self.held_out, imagined)
+            novelty = fit_novelty(self.X, self.y, self.groups, self.held_out, imagined, list(UNITS.values()))
             run.progress("novelty", 1, 1)
         held_out = self.new_to_others
         nodes = marks_of_groups(model.taxonomy, model.labels)

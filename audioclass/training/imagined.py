@@ -203,5 +203,8 @@ KINDS: Mapping[str, tuple[Draw, int]] = {
     "noise": (noise, 16),
     "music": (music, 80),
     "voices": (voice, 24),
-    "clipped": (clipped, 30),
+    "clipped": (clipped, 60),
 }
+# How far towards a kind a sound must lie to be strange. What is noise or a tone lies all the way there, and many sounds
+# of the world half of it; recorded music and clipped recordings lie half the way to those that are imagined.
+UNITS: Mapping[str, float] = {"tones": 1.5, "noise": 1.5, "music": 1.0, "voices": 1.0, "clipped": 1.0}

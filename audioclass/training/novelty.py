@@ -11,10 +11,10 @@ from audioclass.training.examples import spread_rows
 from audioclass.training.folds import calibration_folds
 
 FEWEST_GROUPS = 20  # of fewer, nothing can be said of the strange
-RIDGE = 0.3
+RIDGE = 0.5
 N_AXES = 16
-SHRINKAGE = 100.0  # groups of a label from which on its own centre counts for more than that of all
-FAR = 0.99  # the quantile of held-out distances that is half a unit above their centre
+SHRINKAGE = 300.0  # groups of a label from which on its own centre counts for more than that of all
+FAR = 0.99  # the quantile of held-out distances that is a third of a unit above their centre
 
 
 def fit_novelty(
@@ -23,10 +23,12 @@ def fit_novelty(
     groups: np.ndarray,
     held_out: np.ndarray,
     imagined: Sequence[np.ndarray],
+    units: Sequence[float] | None = None,
 ) -> Novelty | None:
     """From prepared rows, their labels and groups, held-out posteriors, and rows of imagined sounds of each kind.
 
-    None where there are too few groups.
+    The larger the unit of a kind, by default 1, the farther to its side strange rows must lie. None where there are too
+    few groups.
     """
     n_groups = len(np.unique(groups))
     if n_groups < FEWEST_GROUPS:
@@ -41,7 +43,9 @@ def fit_novelty(
     for fold in np.unique(folds):
         views[folds == fold] = seen.views(folds != fold).of_rows(X[folds == fold])
     weights = group_shares(groups)
-    centres, spreads = _units(views, decided, weights, n_labels)
+    spreads = np.array([1.0, *(units or [1.0] * len(imagined))])
+    centres = _centres(views, decided, weights, n_labels)
+    spreads[0] = max(3 * float(np.quantile(views[:, 0] - centres[decided, 0], FAR)), 1e-6)
     strangeness = largest_view(views, centres[decided], spreads)
     order = np.argsort(-strangeness, kind="stable")
     if len(order) > MOST_CALIBRATION:
@@ -51,19 +55,13 @@ def fit_novelty(
     return Novelty(seen.views(np.ones(len(X), bool)), *(array.astype(np.float32) for array in arrays))
 
 
-def _units(views: np.ndarray, decided: np.ndarray, weights: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
-    """The centre of each view for each decided label, drawn to that of all where it has few groups; and its spread.
-
-    Discriminants have one unit: from −1 for what was trained on to 1 for what was imagined.
-    """
+def _centres(views: np.ndarray, decided: np.ndarray, weights: np.ndarray, n_labels: int) -> np.ndarray:
+    """The centre of each view for each decided label, drawn to that of all where it has few groups."""
     overall = np.average(views, axis=0, weights=weights)
     sums = np.zeros((n_labels, views.shape[1]))
     np.add.at(sums, decided, weights[:, None] * views)
     n = np.bincount(decided, weights, n_labels)[:, None]
-    centres = (sums + SHRINKAGE * overall) / (n + SHRINKAGE)
-    spreads = np.ones(views.shape[1])
-    spreads[0] = max(2 * float(np.quantile(views[:, 0] - centres[decided, 0], FAR)), 1e-6)
-    return centres, spreads
+    return np.asarray((sums + SHRINKAGE * overall) / (n + SHRINKAGE))
 
 
 def group_shares(groups: np.ndarray) -> np.ndarray:
