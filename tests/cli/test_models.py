@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 from importlib.resources import files
 
@@ -16,6 +17,7 @@ def test_a_model_shows_itself(model_file, capsys):
     assert lines[0].startswith("small: 3 labels, ")
     assert lines[1].startswith("strategy hybrid_dendrogram, recipe small (")
     assert lines[2].startswith("held out by recording, per recording: accuracy 1.000")
+    assert re.search(r", log-loss 0\.\d{3}, Brier score 0\.\d{3}, ECE 0\.\d{3}$", lines[2])
     assert lines[3].startswith("group weights: ")
     assert lines[4].startswith("last step: ")
     assert lines[5].startswith("made with audioclass ")

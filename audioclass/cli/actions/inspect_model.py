@@ -14,6 +14,8 @@ from audioclass.engine.models import read_summary, verify_model
 from audioclass.errors import ModelError
 from audioclass.trees.drawing import draw_lines
 
+MEASURES = {"log_loss": "log-loss", "brier": "Brier score", "calibration_error": "ECE"}
+
 
 def show(model: str, *, json: bool) -> None:
     """The summary of a model and its tree, or its manifest for programs; it needs none of the model's plugins."""
@@ -73,7 +75,8 @@ def _summary(model: Summary) -> list[str]:
         speeds = ", ".join(f"{speed:.4g}" for speed in model.versions)
         lines.append(f"{len(model.versions)} versions of every window, scores averaged over the speeds {speeds}")
     if main:
-        figures = ", ".join(f"{key.replace('_', ' ')} {value:.3f}" for key, value in main.items())
+        names = {key: MEASURES.get(key, key.replace("_", " ")) for key in main}
+        figures = ", ".join(f"{names[key]} {value:.3f}" for key, value in main.items())
         lines.append(f"{splits_of(about).held_out}, per {next(iter(report))}: {figures}")
     lines += filter(None, [near_duplicate_sentence(about)])
     lines += _group_weights(about.get("group_weights", {}))
