@@ -7,7 +7,17 @@ from typing import Any, ClassVar, get_args
 
 import numpy as np
 
-from audioclass.contracts import Dependence, Fitted, HasGradient, JudgesLosses, Loss, TakesLabels, Trainer, Wants
+from audioclass.contracts import (
+    Dependence,
+    Fitted,
+    HasGradient,
+    JoinsMachines,
+    JudgesLosses,
+    Loss,
+    TakesLabels,
+    Trainer,
+    Wants,
+)
 from audioclass.criteria.problem import SelectionProblem
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.gaussian_scaled import window_of
@@ -143,6 +153,25 @@ def names_of_labels_do_not_matter(criterion: Any) -> None:
     require_close(criterion.value(renamed), criterion.value(problem), 1e-4, "value of renamed labels")
 
 
+def joined_machines_are_judged_by_labels(criterion: Any) -> None:
+    """Where it joins machines of each label against the rest, names of labels do not matter, and true ones are better.
+
+    The problem has labels, the trainer of these machines, and their held-out scores in closed form.
+    """
+    skip_unless(isinstance(criterion, JoinsMachines), "it judges machines one by one")
+    known = isinstance(criterion.joins, frozenset) and criterion.joins == {"squared"}
+    require(known, f"joins is {criterion.joins!r}, must be a frozenset of 'squared', whose machines have a closed form")
+    X, labels = blobs(3, n_each=8)
+    K = gram_and_gradients(Gaussian(), X)[0]
+    problem = SelectionProblem(K, labels, 2.0, learner=LeastSquares())
+    renamed = dataclasses.replace(problem, y=np.array([7, -3, 40])[labels])
+    require_close(criterion.value(renamed), criterion.value(problem), 1e-6, "value of renamed labels")
+    chance = dataclasses.replace(problem, y=np.random.default_rng(3).permutation(labels))
+    sign = 1 if criterion.better == "higher" else -1
+    good, bad = criterion.value(problem), criterion.value(chance)
+    require(sign * good > sign * bad, f"{good:.4g} for the true labels, {bad:.4g} for shuffled ones")
+
+
 @dataclasses.dataclass(frozen=True)
 class _NearestMean:
     """All labels at once: scores x·m_k − m_k·m_k/2 in the space of the kernel."""
@@ -181,5 +210,6 @@ CHECKS: tuple[Check, ...] = (
     depends_on_what_it_states,
     judges_known_losses,
     names_of_labels_do_not_matter,
+    joined_machines_are_judged_by_labels,
     case_is_left_alone,
 )

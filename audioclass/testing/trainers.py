@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from audioclass.contracts import HoldsOutGroups, HoldsOutOfBag, Loss, ScoresFeatures, StatesLoss
+from audioclass.contracts import Factorises, HoldsOutGroups, HoldsOutOfBag, Loss, ScoresFeatures, StatesLoss
 from audioclass.problems import FeatureMachine, Machine
 from audioclass.testing.blobs import binary_task, blobs, blobs_with_a_wrong_group, scores_of
 from audioclass.testing.checks import (
@@ -137,6 +137,27 @@ def held_out_scores_never_saw_their_group(trainer: Any) -> None:
     require_close(scores[wrong, 0], scores[wrong, 1], EXACT, "scores of a group whose labels were turned round")
 
 
+def folds_never_saw_what_is_left_out(trainer: Any) -> None:
+    """Of one factorisation, machines and held-out scores are those of `fit_and_hold_out`; a fold left out is not seen.
+
+    Its labels, turned round, change neither its own scores nor those of the groups that are held out beside it.
+    """
+    skip_unless(isinstance(trainer, Factorises), "it has no factorise(task)")
+    X, y = _problem()
+    groups = np.arange(len(y)) // 3
+    without = groups % 4 == 0
+    Y = np.column_stack([y, np.where(without, -y, y)])
+    task = binary_task(trainer.wants, X, y)
+    system = trainer.factorise(task)
+    machine, scores = trainer.fit_and_hold_out(task, Y, groups)
+    alone, again = (scores_of(trainer, each, X, X) for each in (machine, system.machine(Y)))
+    require_close(again, alone, EXACT, "scores of the machine")
+    require_close(system.held_out(Y, groups), scores, EXACT, "held-out scores")
+    left_out = system.held_out(Y, groups, without)
+    require(left_out.shape == Y.shape, f"scores of shape {left_out.shape} for Y of shape {Y.shape}")
+    require_close(left_out[:, 0], left_out[:, 1], EXACT, "scores without a fold whose labels were turned round")
+
+
 def _require_blindness(scores: np.ndarray, y: np.ndarray, wrong: np.ndarray) -> None:
     """Fail the check where scores tell the label of the group that lies with +1 and bears -1."""
     require(scores.shape == y.shape, f"scores of shape {scores.shape} for {len(y)} examples")
@@ -213,6 +234,7 @@ CHECKS: tuple[Check, ...] = (
     two_examples_are_enough,
     scores_out_of_bag_never_saw_their_group,
     held_out_scores_never_saw_their_group,
+    folds_never_saw_what_is_left_out,
     many_are_fitted_as_if_alone,
     machine_is_the_optimum_of_its_loss,
     one_side_is_refused,
