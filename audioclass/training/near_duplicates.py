@@ -3,7 +3,7 @@
 Two recordings of a label agree where each is among the nearest of the other in most groups of features. How much
 recordings agree that have nothing in common is seen between labels: of a label's own pairs, those that agree more than
 all but the rarest of these are near-duplicates. Where they are many, groups that should have been named are missing;
-clusters of them, held out whole, tell how much of a held-out figure is owed to it.
+the sessions that they tell of, held out whole, say how much of a held-out figure is owed to it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from audioclass.kernels.statistics import pairwise, squared_distance
 from audioclass.numerics import log_loss, softmax
 from audioclass.training.examples import spread_rows
 from audioclass.training.label_machines import LabelMachines
+from audioclass.training.sessions import session_clusters
 
 ROWS = 1500  # most recordings that are looked at
 CHANCE = 0.02  # of a recording to have a neighbour that agrees so much with it by chance
@@ -177,7 +178,7 @@ def _worth(
     pairs: tuple[tuple[int, int], ...],
 ) -> NearDuplicates | None:
     """What whole clusters held out change, from one factorisation; None where all is one cluster."""
-    clusters = _clusters(groups, links)
+    clusters = session_clusters(distances, y, groups, links)
     if clusters.max() < 1:
         return None
     machines = LabelMachines(np.exp(-GAMMA * distances / distances.mean()), y, int(y.max()) + 1, RIDGE, np.ones(len(y)))
@@ -189,14 +190,3 @@ def _worth(
     (accuracy, loss), (new_accuracy, new_loss) = figures
     n_groups, n_clusters = int(groups.max()) + 1, int(clusters.max()) + 1
     return NearDuplicates(share, n_groups, n_clusters, new_accuracy - accuracy, new_loss - loss, pairs)
-
-
-def _clusters(groups: np.ndarray, links: np.ndarray) -> np.ndarray:
-    """The cluster of each row: groups joined by the links between their members."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n_groups = int(groups.max()) + 1
-    i, j = groups[links[:, 0]], groups[links[:, 1]]
-    joined = coo_array((np.ones(len(links)), (i, j)), shape=(n_groups, n_groups))
-    return np.asarray(connected_components(joined, directed=False)[1][groups])
