@@ -22,7 +22,7 @@ from audioclass.training.sessions import session_clusters
 ROWS = 1500  # most recordings that are looked at
 CHANCE = 0.02  # of a recording to have a neighbour that agrees so much with it by chance
 MANY = 0.25  # of the recordings with a near-duplicate: single ones are in every corpus
-FEWEST = 8  # recordings of each label that ranks need
+FEWEST = 8  # recordings of a label that ranks need: others are not looked at
 SHOWN = 3
 GAMMA, RIDGE = 0.7, 0.02  # of machines on distances whose mean is 1
 
@@ -100,9 +100,10 @@ def find_links(
     that is given, such as the folds of an evaluation.
     """
     rows = spread_rows(y, ROWS)
+    rows = rows[np.isin(y[rows], np.flatnonzero(np.bincount(y[rows]) >= FEWEST))]
     labels, y = np.unique(y[rows], return_inverse=True)
     groups = np.unique(groups[rows], return_inverse=True)[1]
-    if len(labels) < 2 or np.bincount(y).min() < FEWEST or not groups.any():
+    if len(labels) < 2 or not groups.any():
         return None
     apart = groups if apart is None else np.unique(apart[rows], return_inverse=True)[1]
     agreement, distances = _Agreement(y, groups, apart), np.zeros((len(rows), len(rows)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audioclass.training.label_machines import LabelMachines
-from audioclass.training.near_duplicates import find_near_duplicates
+from audioclass.training.near_duplicates import find_links, find_near_duplicates
 
 N, N_LABELS, N_FEATURES = 240, 6, 40
 FEATURE_GROUPS = [f"part {i // 5}" for i in range(N_FEATURES)]
@@ -83,3 +83,14 @@ def test_features_of_weight_0_change_nothing():
     one = find_near_duplicates(X, FEATURE_GROUPS, y, np.arange(N))
     more = find_near_duplicates(np.hstack([X, np.zeros((N, 2))]), [*FEATURE_GROUPS, "off", "off"], y, np.arange(N))
     assert vars(one) == vars(more)
+
+
+def test_a_label_of_few_recordings_is_not_looked_at():
+    X, y, _ = sessions(1.5)
+    more_X, more_y = np.vstack([X, X[:3]]), np.concatenate([y, [N_LABELS] * 3])
+    one = find_near_duplicates(X, FEATURE_GROUPS, y, np.arange(N))
+    other = find_near_duplicates(more_X, FEATURE_GROUPS, more_y, np.arange(N + 3))
+    assert vars(one) == vars(other)
+    links = find_links(more_X, FEATURE_GROUPS, more_y, np.arange(N + 3))
+    assert links.linked.max() < N
+    assert len(links.linked) == round(one.share * N)
