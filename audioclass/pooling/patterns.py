@@ -209,7 +209,8 @@ class Sharpness:
         """The positive part of the level minus the mean level on both sides and here; the ends are repeated."""
         levels = tracks.level_free(windows, self.depth)
         means = (tracks.moving_mean(levels, self.beside, axis=2), tracks.moving_mean(levels, self.around, axis=1))
-        merged = [tracks.merge_bands(np.maximum(levels - mean, 0), self.bands) for mean in means]
+        above = [np.subtract(levels, mean, out=mean) for mean in means]
+        merged = [tracks.merge_bands(np.maximum(each, 0, out=each), self.bands) for each in above]
         both = np.concatenate(merged, axis=2)
         return np.concatenate([*tracks.moments(both, 3), both.max(axis=1)], axis=1)
 

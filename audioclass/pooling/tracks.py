@@ -100,8 +100,8 @@ def _all_cepstra(windows: np.ndarray) -> np.ndarray:
 
 def moving_mean(windows: np.ndarray, reach: int, axis: int) -> np.ndarray:
     """Mean over `reach` neighbours on either side along an axis, and the value itself; the ends are repeated."""
-    widths = [(reach, reach) if i == axis else (0, 0) for i in range(windows.ndim)]
-    sums = np.pad(windows, widths, mode="edge").swapaxes(0, axis)
+    ends = [np.repeat(windows.take([end], axis), reach, axis) for end in (0, -1)]
+    sums = np.concatenate([ends[0], windows, ends[1]], axis=axis).swapaxes(0, axis)
     n, total, done, width = windows.shape[axis], None, 0, 1
     wanted = 2 * reach + 1
     while done < wanted:  # sums of 1, 2, 4, … neighbours, of which those are added that make up the whole
@@ -111,7 +111,9 @@ def moving_mean(windows: np.ndarray, reach: int, axis: int) -> np.ndarray:
             done += width
         sums = sums[:-width] + sums[width:] if done < wanted else sums
         width *= 2
-    return np.asarray(total).swapaxes(0, axis) / np.float32(wanted)
+    mean = np.asarray(total).swapaxes(0, axis)
+    mean /= np.float32(wanted)
+    return mean
 
 
 @_shared
@@ -134,7 +136,8 @@ def centred(windows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     moved = windows - windows[:, :1]
     mean = moved.mean(axis=1, keepdims=True)
-    return moved - mean, mean + windows[:, :1]
+    moved -= mean
+    return moved, mean + windows[:, :1]
 
 
 def moments(windows: np.ndarray, order: int) -> list[np.ndarray]:
