@@ -140,3 +140,21 @@ def test_quiet_before_and_after_the_sounding_part_does_not_count():
     arrays = fitted()
     around = sounding.pool(np.concatenate([quiet, word, quiet], axis=1), RATE, arrays)
     np.testing.assert_array_equal(around, SMALL.pool(word, RATE, arrays))
+
+
+def test_arrays_that_were_changed_are_read_again():
+    arrays, some = fitted(), windows(1)
+    before = SMALL.pool(some, RATE, arrays)
+    assert np.array_equal(SMALL.pool(some, RATE, arrays), before)
+    arrays["atoms"] *= 2
+    assert not np.array_equal(SMALL.pool(some, RATE, arrays), before)
+
+
+def test_arrays_that_nobody_can_change_give_the_same_as_copies():
+    arrays, some = fitted(), windows(1)
+    expected = SMALL.pool(some, RATE, arrays)
+    for array in arrays.values():
+        array.flags.writeable = False
+    for _ in range(2):
+        assert np.array_equal(SMALL.pool(some, RATE, arrays), expected)
+    assert not np.array_equal(replace(SMALL, threshold=0.5).pool(some, RATE, arrays), expected)
