@@ -6,7 +6,7 @@ see `saving` for when the schema is raised. What is stated is checked before it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -138,11 +138,11 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
     if normalisation in STATES:  # otherwise who makes it says what is known
         _check_members("preparation", names, {"factors", *_names(STATES[normalisation])})
     if any(name.startswith("memory/") for name in names):
-        _check_members("memory", names, _names(Memory), later={"windows"})
+        _check_members("memory", names, _names(Memory) - ({"windows"} - {name[7:] for name in names}))
     if any(name.startswith("recordings/") for name in names):
         _check_members("recordings", names, set(RECORDINGS_MEMBERS))
     if any(name.startswith(f"{STAGE}/") for name in names):
-        _check_members(STAGE, names, _names(SecondStage), later={"share"})
+        _check_members(STAGE, names, _names(SecondStage))
     for group, members in KNOWLEDGE.items():
         if any(name.startswith(f"{group}/") for name in names):
             _check_members(group, names, set(members))
@@ -290,13 +290,10 @@ def _names(group: type[Any]) -> set[str]:
     return {field.name for field in fields(group)}
 
 
-def _check_members(group: str, names: Sequence[str], expected: set[str], *, later: Set[str] = frozenset()) -> None:
-    """A group that is read as a whole has exactly its members: one more would change what the others mean.
-
-    Those that came `later` are not in every file.
-    """
+def _check_members(group: str, names: Sequence[str], expected: set[str]) -> None:
+    """A group that is read as a whole has exactly its members: one more would change what the others mean."""
     present = {name.removeprefix(f"{group}/") for name in names if name.startswith(f"{group}/")}
-    for name in sorted(expected - present - later):
+    for name in sorted(expected - present):
         raise ModelError(f"member '{group}/{name}.npy' is missing")
     for name in sorted(present - expected):
         raise ModelError(f"member '{group}/{name[:40]}.npy' is not known to schema {SCHEMA}; pip install -U audioclass")

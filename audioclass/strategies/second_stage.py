@@ -3,14 +3,13 @@
 With L = log P, m the mean of L over the rows that it is fitted on and E further scores, centred in the same way, the
 posteriors are softmax(a L + b + (L − m) W + E V). a, b, W and V minimise the mean log-loss + 0.001 |b|² + μ (|W|² +
 |V|²) from a = 1, b = 0, W = 0, V = 0 on. Without W and V that is a temperature and an offset for each label; the more
-rows there are, the smaller a penalty μ they allow. So many numbers, learnt from few confusions, are too sure: what is
-given is three quarters of these posteriors and a quarter of P.
+rows there are, the smaller a penalty μ they allow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from audioclass.numerics import check_labelled, softmax
 FAINTEST = 1e-8  # smaller posteriors count as this: how improbable a label is must not decide between others
 OFFSET_PENALTY = 0.001
 ROWS_FOR_ONE = 40.0  # by the rule a penalty of 1 goes with so many rows
-SHARE = 0.75  # of what is learnt in the posteriors that are given, the rest being of those before
 MOST_STEPS = 300
 LARGEST = 1e6  # of any number of a stage; what is fitted stays far below
 
@@ -29,8 +27,7 @@ class SecondStage:
     """What was fitted: a as `scale` (1,), b as `offsets`, m as `means`, W as `weights` (n_labels, n_labels).
 
     `column_means` (n_columns,) and `column_weights` (n_columns, n_labels), V, go with the further scores; both are
-    empty where there are none. `penalty` (1,) is μ, and `share` (1,) how much of the posteriors is learnt; it is 1 in
-    files that do not state it.
+    empty where there are none. `penalty` (1,) is μ.
     """
 
     scale: np.ndarray
@@ -40,7 +37,6 @@ class SecondStage:
     column_means: np.ndarray
     column_weights: np.ndarray
     penalty: np.ndarray
-    share: np.ndarray = field(default_factory=lambda: np.ones(1))
 
     def __post_init__(self) -> None:
         n_labels, n_columns = np.shape(self.offsets)[:1], np.shape(self.column_means)[:1]
@@ -52,7 +48,6 @@ class SecondStage:
             "column_means": n_columns,
             "column_weights": n_columns + n_labels,
             "penalty": (1,),
-            "share": (1,),
         }
         for name, shape in shapes.items():
             array = np.asarray(getattr(self, name))
@@ -60,14 +55,12 @@ class SecondStage:
                 raise ValueError(f"{name} has shape {array.shape} and type {array.dtype}, must be {shape} of floats")
             if not np.isfinite(array).all() or np.abs(array).max(initial=0) > LARGEST:
                 raise ValueError(f"{name} must hold finite numbers of at most {LARGEST:g}")
-        if not 0 <= self.share[0] <= 1:
-            raise ValueError(f"share={self.share[0]} must be from 0 to 1")
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> SecondStage:
         """From the arrays of a file."""
-        names = sorted(each.name for each in fields(cls))
-        if sorted({*arrays, "share"}) != names:
+        names = sorted(field.name for field in fields(cls))
+        if sorted(arrays) != names:
             raise ValueError(f"{', '.join(sorted(map(str, arrays)))[:80]!r} must be {', '.join(names)}")
         return cls(**{name: np.asarray(array, np.float64) for name, array in arrays.items()})
 
@@ -94,7 +87,7 @@ class SecondStage:
                 shape = None if columns is None else columns.shape
                 raise ValueError(f"further scores have shape {shape}, must be {(len(P), self.n_columns)}")
             z = z + (columns - self.column_means) @ self.column_weights
-        return self.share * softmax(z) + (1 - self.share) * np.asarray(P) if len(P) else np.asarray(P)
+        return softmax(z) if len(P) else np.asarray(P)
 
 
 def logarithms(P: np.ndarray) -> np.ndarray:
@@ -201,5 +194,4 @@ class StageProblem:
             self.means[n_labels:],
             W[n_labels:].copy(),
             np.array([self.penalty]),
-            np.array([SHARE]),
         )

@@ -32,17 +32,6 @@ def problem(columns=True, penalty=0.1):
     return StageProblem.of(logarithms(P), y, weights, E if columns else None, penalty)
 
 
-def learnt(stage):
-    """The stage that gives what it has learnt alone."""
-    return replace(stage, share=np.ones(1))
-
-
-def test_a_share_of_the_posteriors_is_as_before():
-    P, y, E = confused()
-    stage = fit_second_stage(P, y, 0.1, columns=E)
-    np.testing.assert_allclose(stage.apply(P, E), (P + 3 * learnt(stage).apply(P, E)) / 4, atol=1e-12)
-
-
 @pytest.mark.parametrize("columns", [False, True])
 def test_the_gradient_is_that_of_the_loss(columns):
     one = problem(columns)
@@ -91,7 +80,7 @@ def test_a_large_penalty_leaves_a_temperature_and_offsets():
     stage = fit_second_stage(P, y, 1e5)
     assert np.abs(stage.weights).max() < 1e-5
     L = logarithms(P)
-    np.testing.assert_allclose(learnt(stage).apply(P), softmax(stage.scale * L + stage.offsets), atol=1e-5)
+    np.testing.assert_allclose(stage.apply(P), softmax(stage.scale * L + stage.offsets), atol=1e-5)
     assert log_loss(stage.apply(P), y) < log_loss(P, y) - 0.001
 
 
@@ -140,13 +129,6 @@ def test_posteriors_of_zero_and_no_rows_are_survived():
         np.testing.assert_allclose(mended.sum(axis=1), 1)
 
 
-def test_a_file_that_states_no_share_gives_what_was_learnt_alone():
-    P, y, _ = confused()
-    stage = fit_second_stage(P, y, 0.1)
-    older = {name: array for name, array in stage.arrays().items() if name != "share"}
-    np.testing.assert_array_equal(SecondStage.of_arrays(older).apply(P), learnt(stage).apply(P))
-
-
 def test_arrays_come_back():
     P, y, E = confused()
     stage = fit_second_stage(P, y, 0.1, columns=E)
@@ -163,7 +145,6 @@ def test_arrays_come_back():
         ("scale", np.array([np.nan]), "scale must hold finite numbers"),
         ("means", np.full(4, 1e30), "means must hold finite numbers of at most 1e"),
         ("scale", np.zeros(0), "scale has shape"),
-        ("share", np.array([1.5]), "share=1.5 must be from 0 to 1"),
     ],
 )
 def test_hostile_arrays_are_refused(name, array, message):
