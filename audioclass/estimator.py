@@ -118,9 +118,9 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.training_: Training | None = None
         if len(self.classes_) < 2:
             return
-        self.preprocessing_, _ = fit_preprocessing(
+        self.preprocessing_ = fit_preprocessing(
             X, y, groups, config, sample_weights=weights, feature_groups=self.feature_groups, seed=seed
-        )
+        ).preprocessing
         self.training_ = train_classifier(
             Examples.of(self.preprocessing_.apply(X), y, weights, groups),
             [str(label) for label in self.classes_],

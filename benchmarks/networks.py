@@ -126,9 +126,9 @@ def fold_posteriors(
     y, sources = rows.y[known], rows.sources[known]
     config = TrainingConfig.of({"group_weights": group_weights}, RUN)
     ones = np.ones(len(y))
-    preprocessing, _ = fit_preprocessing(
+    preprocessing = fit_preprocessing(
         X[known], y, sources, config, sample_weights=ones, feature_groups=groups, given=shares
-    )
+    ).preprocessing
     examples = Examples.of(preprocessing.apply(X[known]), y, ones, sources)
     labels = [str(i) for i in range(rows.y.max() + 1)]
     training = train_classifier(examples, labels, config, RUN)

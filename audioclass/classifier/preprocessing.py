@@ -36,6 +36,7 @@ class Unchanged:
 
 NORMALISATIONS: Mapping[str, Callable[[np.ndarray], Normalisation]] = {
     "rank": RankNormalisation.fit,
+    "waves": lambda X: RankNormalisation.fit(X).as_waves,
     "standard": Standardisation.fit,
     "none": lambda X: Unchanged(),
 }
@@ -44,13 +45,14 @@ STATES: Mapping[str, type[RankNormalisation | Standardisation | Unchanged]] = {
     "standard": Standardisation,
     "none": Unchanged,
 }
+KEPT_AS = {"waves": "rank"}  # tables of ranks say all there is to know of their waves
 
 
 @dataclass(frozen=True, eq=False)
 class Preprocessing:
     """A normalisation of each feature, then a factor for each: squared distances are on average 1, groups share them.
 
-    `normalisation` names it; `state` holds what it learnt and `factors` is (n_features,).
+    `normalisation` names what is kept of it; `state` holds what it learnt and `factors` is (n_features,).
     """
 
     normalisation: str
@@ -77,7 +79,7 @@ class Preprocessing:
         names = ("all",) * X.shape[1] if groups is None else tuple(groups)
         weights = None if group_weights is None else dict(group_weights)
         factors = GroupedDistance.fit(state.apply(some), names, weights).factors if scaled else np.ones(X.shape[1])
-        return cls(normalisation, state, factors)
+        return cls(KEPT_AS.get(normalisation, normalisation), state, factors)
 
     @property
     def n_features(self) -> int:

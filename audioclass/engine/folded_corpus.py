@@ -92,7 +92,7 @@ class FoldedCorpus:
         if not recipe.parts:
             return None
         X, groups = self.dataset.X[:, : recipe.n_features], recipe.groups
-        preprocessing = Preprocessing.fit(X, groups, config.normalisation, group_weights=recipe.group_weights)
+        preprocessing = Preprocessing.fit(X, groups, group_weights=recipe.group_weights)
         return near_duplicates_among(self.dataset, preprocessing.apply(X), groups, apart=self.folds)
 
     def _fold_arrays(self, held: np.ndarray, config: TrainingConfig, run: Run) -> Mapping[str, np.ndarray]:

@@ -44,7 +44,7 @@ from audioclass.threads import one_thread
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
 from audioclass.training.examples import Examples
-from audioclass.training.group_weights import GroupWeights, fit_preprocessing
+from audioclass.training.group_weights import FittedPreprocessing, GroupWeights, fit_preprocessing
 from audioclass.training.memory import memory_of, support_rows
 from audioclass.training.near_duplicates import NearDuplicates
 from audioclass.training.random_split import random_split_posteriors
@@ -132,15 +132,17 @@ def train_on(
     whole, asked = dataset, config
     dataset, config = affordable_versions(dataset, config)
     recipe = recipe_of(config)
-    preprocessing, group_weights = _fit_preprocessing(dataset, recipe, config, run.seed)
+    fitted = _fit_preprocessing(dataset, recipe, config, run.seed)
+    preprocessing = fitted.preprocessing
     examples = examples_of(dataset, recipe, preprocessing, config)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():
             judged = train_on_versions(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
             if config is not asked:
                 judged = judge_averages(judged, whole, asked, preprocessing)
+        judged = judged.saying(*fitted.choices)
         figures = _measure(dataset, judged, taxonomy, run, store, compares_splits=compares_splits)
-        about = _describe(dataset, judged, figures, run, group_weights, recipe_choice)
+        about = _describe(dataset, judged, figures, run, fitted.group_weights, recipe_choice)
         if judged.answers_in is not None:
             about["choices"]["versions"] = str(list(recipe.versions))
         model = _assemble(name, dataset, preprocessing, judged, taxonomy, about, figures.inverse_temperature)
@@ -150,9 +152,7 @@ def train_on(
     return Trained(model, judged.training, dataset, *measured, recipe_choice)
 
 
-def _fit_preprocessing(
-    dataset: Dataset, recipe: Recipe, config: TrainingConfig, seed: int
-) -> tuple[Preprocessing, GroupWeights | None]:
+def _fit_preprocessing(dataset: Dataset, recipe: Recipe, config: TrainingConfig, seed: int) -> FittedPreprocessing:
     """By first versions: ranks and spreads are those of recordings as they are."""
     return fit_preprocessing(
         dataset.X[:, : recipe.n_features],

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 HeldOutMethod = Literal["auto", "closed_form", "out_of_bag", "span", "folds"]
 AUTO_METHOD: Literal["auto"] = "auto"
+AUTO_NORMALISATION = "auto"
 ErrorFactorRule = Literal["searched", "joachims", "fixed"]
 SelectionScope = Literal["node", "level", "shared"]
 Balance = Literal["auto", "sides", "none"]
@@ -76,7 +77,12 @@ class TrainingConfig:
         choices=("auto", "sides", "none"),
         help="whether the sides of a dichotomy weigh the same; `auto`: unless they are held out in closed form",
     )
-    normalisation: str = parameter("rank", choices=("rank", "standard", "none"), help="of each feature")
+    normalisation: str = parameter(
+        AUTO_NORMALISATION,
+        choices=(AUTO_NORMALISATION, "rank", "waves", "standard", "none"),
+        help="of each feature; `waves` are cosines of ranks, which `auto` takes for many features in groups unless"
+        " held-out sources are told better by ranks",
+    )
     group_weights: GroupWeighting = parameter(
         "greedy",
         choices=("equal", "greedy"),

@@ -43,6 +43,33 @@ def test_many_values_are_thinned_without_losing_their_ranks():
     np.testing.assert_allclose(fitted.apply(many), expected, atol=0.1)
 
 
+def test_waves_are_cosines_of_rank_scores_with_half_of_the_phases_each_way():
+    many = np.random.default_rng(4).normal(size=(400, 300))
+    ranks = RankNormalisation.fit(many)
+    z, waves = ranks.apply(many), ranks.as_waves.apply(many)
+    mean, deviation = np.exp(-0.245) * np.sqrt(0.5), np.sqrt((1 - np.exp(-0.49)) / 2)
+    each_way = np.stack([(np.cos(0.7 * z + phase) - mean) / deviation for phase in (np.pi / 4, -np.pi / 4)])
+    errors = np.abs(waves - each_way).max(axis=1)  # of every feature, by either phase
+    assert (errors.min(axis=0) < 0.01).all()
+    assert 100 < errors.argmin(axis=0).sum() < 200
+    np.testing.assert_allclose([waves.mean(), waves.var()], [0, 1], atol=0.02)
+
+
+def test_products_of_waves_are_a_kernel_of_each_feature():
+    """Σ cos(ω(z − z')) over the features, less its mean and over its variance, but for what chance leaves of phases."""
+    many = np.random.default_rng(5).normal(size=(60, 4000))
+    ranks = RankNormalisation.fit(many)
+    z, waves = ranks.apply(many), ranks.as_waves.apply(many)
+    distances = [((waves[i] - waves[j]) ** 2).mean() for i, j in [(0, 1), (2, 3), (4, 5)]]
+    expected = [2 * (1 - np.cos(0.7 * (z[i] - z[j]))).mean() / (1 - np.exp(-0.49)) for i, j in [(0, 1), (2, 3), (4, 5)]]
+    np.testing.assert_allclose(distances, expected, rtol=0.08)
+
+
+def test_waves_of_few_rows_and_of_many_are_the_same_to_the_bit():
+    waves = RankNormalisation.fit(X).as_waves
+    assert np.array_equal(waves.apply(NEW), np.concatenate([waves.apply(NEW[i : i + 1]) for i in range(len(NEW))]))
+
+
 @pytest.mark.parametrize("cls", [Standardisation, RankNormalisation])
 def test_a_feature_that_does_not_vary_is_zero(cls):
     assert cls.fit(np.full((5, 1), 7.0)).apply(np.array([[7.0]])).tolist() == [[0.0]]

@@ -21,7 +21,7 @@ def test_mean_squared_distance_is_one_and_groups_weigh_alike(normalisation):
 @pytest.mark.parametrize("normalisation", NORMALISATIONS)
 def test_arrays_make_it_again(normalisation):
     fitted = Preprocessing.fit(X, GROUPS, normalisation)
-    again = Preprocessing.of_arrays(normalisation, fitted.arrays())
+    again = Preprocessing.of_arrays(fitted.normalisation, fitted.arrays())
     assert np.array_equal(again.apply(X), fitted.apply(X))
     assert again.n_features == 6
 

@@ -94,7 +94,7 @@ def test_every_field_is_an_option_with_help():
 
 def test_normalisations_are_those_there_are():
     [option] = [option for option in OPTIONS if option.name == "normalisation"]
-    assert set(option.parameter.choices) == set(NORMALISATIONS)
+    assert set(option.parameter.choices) == {"auto", *NORMALISATIONS}
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ Labels = Annotated[
 ]
 Positive = Annotated[str | None, typer.Option("--positive", help="The label on one side.")]
 Negative = Annotated[str | None, typer.Option("--negative", help="The other side; all other labels by default.")]
-Normalisation = Annotated[str, typer.Option("--normalisation", help="standard, rank or none.")]
+Normalisation = Annotated[str, typer.Option("--normalisation", help="standard, rank, waves or none.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here: .csv or .json.")]
 Figure = Annotated[Path | None, typer.Option("--figure", help="Draw it: .png, .svg or .pdf.")]
 Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
