@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from audioclass.contracts import Kernel
-from audioclass.kernels.statistics import gram_between, squared_norms
+from audioclass.contracts import HasMinusOne, Kernel
+from audioclass.kernels.statistics import gram_between, gram_minus_one, squared_norms
 from audioclass.problems import Machine, Members
 
 ENTRIES_TOGETHER = 2**18  # of the Gram matrix: what stays in the processor's cache between two passes over it
@@ -69,6 +69,12 @@ class KernelPart:
     def starts(self) -> np.ndarray:
         """The first column of each machine."""
         return np.concatenate([[0], np.flatnonzero(self.machines[1:] != self.machines[:-1]) + 1])
+
+    @cached_property
+    def intercepts_at_one(self) -> np.ndarray:
+        """The scores of an example of which the kernel with every row is 1: Σ aᵢkᵢ + b = Σ aᵢ(kᵢ − 1) + (b + Σ aᵢ)."""
+        sums = self.intercepts + self.coefficients.sum(axis=0, dtype=np.float64)
+        return np.asarray(sums.astype(self.intercepts.dtype))
 
     def machine(self, place: int) -> Machine:
         """One of the machines, its support as rows of the bank."""
@@ -148,10 +154,14 @@ class Bank:
 
 
 def _in_precision(part: KernelPart, dtype: np.dtype | type) -> KernelPart:
+    """The same machines; where kernels may be 1 nearly everywhere, intercepts make up for rounded coefficients."""
+    coefficients, intercepts = part.coefficients.astype(dtype), part.intercepts
+    if isinstance(part.kernel, HasMinusOne):
+        intercepts = intercepts + np.sum(part.coefficients - coefficients.astype(np.float64), axis=0)
     return replace(
         part,
-        coefficients=part.coefficients.astype(dtype),
-        intercepts=part.intercepts.astype(dtype),
+        coefficients=coefficients,
+        intercepts=intercepts.astype(dtype),
         members=None if part.members is None else part.members.astype(dtype),
     )
 
@@ -179,8 +189,10 @@ def _evaluate(part: KernelPart, X: np.ndarray, rows: np.ndarray, norms: np.ndarr
 def _columns(part: KernelPart, X: np.ndarray, rows: np.ndarray, norms: np.ndarray) -> np.ndarray:
     if not len(rows):
         return np.broadcast_to(part.intercepts, (len(X), len(part.intercepts)))
-    scores: np.ndarray = gram_between(part.kernel, X, rows, norms) @ part.coefficients + part.intercepts
-    return scores
+    K_minus_one = gram_minus_one(part.kernel, X, rows, norms)
+    if K_minus_one is not None:
+        return np.asarray(K_minus_one @ part.coefficients + part.intercepts_at_one)
+    return np.asarray(gram_between(part.kernel, X, rows, norms) @ part.coefficients + part.intercepts)
 
 
 def _exact_columns(part: KernelPart, X: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -55,6 +55,17 @@ class HasGradients(Protocol):
 
 
 @runtime_checkable
+class HasMinusOne(Protocol):
+    """A kernel that is 1 where the examples are the same, and knows what is missing to it elsewhere.
+
+    Wide kernels are close to 1 everywhere, and single precision keeps little of what tells their values apart.
+    """
+
+    def minus_one(self, S: np.ndarray) -> np.ndarray:
+        """K − 1, exact also where K itself would be rounded to 1."""
+
+
+@runtime_checkable
 class StatesMercer(Protocol):
     """A kernel that says whether every Gram matrix of its parameters is positive semi-definite."""
 

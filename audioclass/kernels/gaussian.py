@@ -32,6 +32,10 @@ class Gaussian:
         """exp(−S/σ²)."""
         return np.exp(-S / self.sigma**2)
 
+    def minus_one(self, S: np.ndarray) -> np.ndarray:
+        """exp(−S/σ²) − 1."""
+        return np.expm1(-S / self.sigma**2)
+
     def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:
         """∂K/∂σ = K · 2S/σ³."""
         return {"sigma": K * S * (2 / self.sigma**3)}
@@ -50,6 +54,10 @@ class UnscaledGaussian:
     def of(self, S: np.ndarray) -> np.ndarray:
         """exp(−S/(2σ²))."""
         return np.exp(-S / (2 * self.sigma**2))
+
+    def minus_one(self, S: np.ndarray) -> np.ndarray:
+        """exp(−S/(2σ²)) − 1."""
+        return np.expm1(-S / (2 * self.sigma**2))
 
     def gradients(self, S: np.ndarray, K: np.ndarray) -> dict[str, np.ndarray]:
         """∂K/∂σ = K · S/σ³."""

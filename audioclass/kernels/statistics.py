@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from audioclass.contracts import GramKernel, HasGradients, Kernel, StatisticKernel
+from audioclass.contracts import GramKernel, HasGradients, HasMinusOne, Kernel, StatisticKernel
 from audioclass.errors import unknown_name
 
 Statistic = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -91,15 +91,28 @@ def gram_between(kernel: Kernel, X: np.ndarray, Y: np.ndarray, norms: np.ndarray
 
     `norms` are the `squared_norms` of Y, which kernels of distances then need not compute for every block.
     """
-    statistic = statistic_of(kernel)
-    for distance in DISTANCES:
-        if statistic is distance and norms is not None:
-            return gram_of_statistic(kernel, distance(X, Y, norms))
-    if statistic is not None:
-        return gram_of_statistic(kernel, statistic(X, Y))
+    S = _statistic_between(kernel, X, Y, norms)
+    if S is not None:
+        return gram_of_statistic(kernel, S)
     if not isinstance(kernel, GramKernel):
         raise ValueError(f"kernel {kernel.name!r} has neither a statistic nor a Gram matrix")
     return kernel.gram(X, Y)
+
+
+def gram_minus_one(kernel: Kernel, X: np.ndarray, Y: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray | None:
+    """K(X, Y) − 1, of which nothing is lost where K is close to 1; None of a kernel that does not know it."""
+    if not isinstance(kernel, HasMinusOne):
+        return None
+    S = _statistic_between(kernel, X, Y, norms)
+    return None if S is None else kernel.minus_one(S)
+
+
+def _statistic_between(kernel: Kernel, X: np.ndarray, Y: np.ndarray, norms: np.ndarray | None) -> np.ndarray | None:
+    statistic = statistic_of(kernel)
+    for distance in DISTANCES:
+        if statistic is distance:
+            return distance(X, Y, norms)
+    return None if statistic is None else statistic(X, Y)
 
 
 def gram_and_gradients(kernel: Kernel, X: np.ndarray) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:

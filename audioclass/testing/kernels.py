@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.contracts import HasGradients
+from audioclass.contracts import HasGradients, HasMinusOne
 from audioclass.kernels.mercer import check_mercer
 from audioclass.kernels.statistics import diagonal, gram, pairwise, statistic_of
 from audioclass.parameters import make, parameter_values
@@ -81,6 +81,18 @@ def gradients_agree_with_differences(kernel: Any) -> None:
         require_close(gradient, (above - below) / (2 * step), 1e-6, f"gradient by {name}")
 
 
+def minus_one_is_exact_close_to_one(kernel: Any) -> None:
+    """Where it knows K − 1 it is that, and nothing is lost of it where examples are close to each other."""
+    statistic = statistic_of(kernel)
+    skip_unless(isinstance(kernel, HasMinusOne), "it has no minus_one(S)")
+    if statistic is None:
+        raise DoesNotApply("it is no function of a statistic")
+    S = pairwise(statistic, _examples())
+    missing = unchanged([S], lambda: kernel.minus_one(S))
+    require_close(missing, kernel.of(S) - 1, 1e-12, "minus_one(S)")
+    require_close(1e14 * kernel.minus_one(1e-14 * S), 1e6 * kernel.minus_one(1e-6 * S), 1e-4, "minus_one of tiny S")
+
+
 def inputs_are_left_alone(kernel: Any) -> None:
     """It does not change the examples or the statistic, and gives the same twice."""
     X = _examples()
@@ -119,6 +131,7 @@ CHECKS: tuple[Check, ...] = (
     diagonal_is_that_of_the_gram_matrix,
     mercer_statement_holds,
     gradients_agree_with_differences,
+    minus_one_is_exact_close_to_one,
     inputs_are_left_alone,
     single_precision_is_kept,
     bad_examples_are_refused,

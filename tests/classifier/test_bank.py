@@ -36,6 +36,19 @@ def test_single_precision_is_within_a_ten_thousandth():
     np.testing.assert_allclose(scores, one_by_one(), atol=1e-4)
 
 
+@pytest.mark.parametrize("sigma", [1.0, 30.0, 1000.0])
+def test_wide_kernels_lose_nothing_in_single_precision(sigma):
+    """The wider a kernel, the closer all its values are to 1 and the larger the coefficients that tell them apart."""
+    kernel, y = Gaussian(sigma), np.sign(X[:, 0] + X[:, 1])
+    system = np.block([[gram(kernel, X) + np.eye(40) / (10 * sigma**2), np.ones((40, 1))], [np.ones((1, 40)), 0.0]])
+    *coefficients, intercept = np.linalg.solve(system, np.append(y, 0.0))
+    bank = Bank.of(X, [Machine(np.arange(40), np.array(coefficients), float(intercept))], [kernel])
+    single = bank.astype(np.float32).scores(NEW.astype(np.float32))
+    assert bank.scores(NEW).std() > 0.5
+    np.testing.assert_allclose(bank.scores(NEW)[:, 0], gram(kernel, NEW, X) @ coefficients + intercept, atol=1e-7)
+    np.testing.assert_allclose(single, bank.scores(NEW), atol=1e-4)
+
+
 def test_only_support_rows_are_kept():
     bank = Bank.of(X, MACHINES, KERNELS)
     assert len(bank.X) == len(np.unique(np.concatenate([m.support for m in MACHINES])))

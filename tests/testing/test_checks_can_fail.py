@@ -128,6 +128,7 @@ BROKEN = {
         "symmetric": {"statistic": staticmethod(lambda X, Y: X[:, :1] - Y[:, :1].T)},
         "Mercer": {"of": lambda self, S: -1 - S},
         "central difference": {"gradients": lambda self, S, K: {"sigma": K}},
+        "knows K − 1": {"minus_one": lambda self, S: self.of(S) - 1},
         "does not change": {"of": lambda self, S: np.exp(-add_one_in_place(S))},
         "float32": {"of": lambda self, S: np.exp(-S.astype(np.float64))},
         "depends on its two examples alone": {"of": lambda self, S: np.exp(-S / S.mean())},
