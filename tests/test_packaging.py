@@ -50,7 +50,7 @@ def metadata(wheel) -> Message:
 def test_the_readme_test_passes_from_the_sdist(unpacked, tmp_path):
     environment = make_environment(tmp_path / "environment", unpacked)
     # -P: the installed package is imported, not the folder beside the tests
-    command = ("python", "-P", "-m", "pytest", "-p", "no:cacheprovider", "tests/test_readme.py")
+    command = ("python", "-P", "-m", "pytest", "-p", "no:cacheprovider", "-n", "0", "tests/test_readme.py")
     done = environment.run(*command, cwd=unpacked)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout

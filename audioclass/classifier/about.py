@@ -65,6 +65,9 @@ def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:
     _check_recipe_choice(_table(about.get("recipe_choice", {}), "recipe choice"))
     if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
         raise ModelError("its choices must be texts and numbers")
+    notes = about.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise ModelError("its notes must be a list of texts")
 
 
 def _check_report(report: Mapping[str, Any]) -> None:

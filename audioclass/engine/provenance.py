@@ -34,6 +34,7 @@ def describe(
     """Provenance and report; `y` is the label index of every example that was trained on."""
     weighed = {} if group_weights is None else {"group_weights": group_weights.to_plain()}
     chosen = {} if recipe_choice is None else {"recipe_choice": recipe_choice.to_plain()}
+    recipe_note = [] if recipe_choice is None else [str(recipe_choice)]
     return {
         "versions": versions(),
         "pieces": components_of(config, training, run.registry),
@@ -42,7 +43,7 @@ def describe(
         "report": {"grouped": figures(grouped), "random_split": figures(random_split) if random_split else None},
         "machines": machine_report(training, y),
         "last_step": dict(training.last_step),
-        "notes": [*training.choices, *training.notes],
+        "notes": [*recipe_note, *training.choices, *training.notes],
         **weighed,
         **chosen,
     }

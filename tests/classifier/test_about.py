@@ -1,6 +1,7 @@
 import pytest
 
-from audioclass.classifier.about import BY_GROUP, BY_RECORDING, NOT_HELD_OUT, splits_of
+from audioclass.classifier.about import BY_GROUP, BY_RECORDING, NOT_HELD_OUT, check_about, splits_of
+from audioclass.errors import ModelError
 
 
 def corpus(recordings, groups):
@@ -21,3 +22,10 @@ def corpus(recordings, groups):
 )
 def test_the_words_follow_from_the_counts(about, splits):
     assert splits_of(about) is splits
+
+
+@pytest.mark.parametrize("notes", ["a text", [1], [None], {"a": "b"}])
+def test_notes_are_texts(notes):
+    check_about({"notes": ["a text"]}, ["a", "b"], None)
+    with pytest.raises(ModelError, match="notes"):
+        check_about({"notes": notes}, ["a", "b"], None)

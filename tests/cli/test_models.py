@@ -40,6 +40,13 @@ def test_weights_of_groups_are_shown(trained, tmp_path, capsys):
     assert line in capsys.readouterr().out.splitlines()
 
 
+def test_what_was_chosen_in_training_is_shown(trained, tmp_path, capsys):
+    note = "normalisation: held-out log-loss 0.134 with rank, 0.116 with waves: waves"
+    save_model(replace(trained.model, about={**trained.model.about, "notes": [note]}), tmp_path / "m.audioclass")
+    assert run(["model", "show", str(tmp_path / "m.audioclass")]) == 0
+    assert note in capsys.readouterr().out.splitlines()
+
+
 def test_its_manifest_for_programs(model_file, capsys):
     assert run(["model", "show", str(model_file), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)

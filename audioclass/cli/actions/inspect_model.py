@@ -82,6 +82,7 @@ def _summary(model: Summary) -> list[str]:
     lines += _group_weights(about.get("group_weights", {}))
     if last_step_line(about):
         lines.append(last_step_line(about))
+    lines += about.get("notes", [])
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())
         lines.append(f"hmm: transitions learnt from continuous recordings, {n_changes} changes of label")
