@@ -74,12 +74,19 @@ class Preprocessing:
         """
         if normalisation not in NORMALISATIONS:
             raise unknown_name("normalisation", normalisation, NORMALISATIONS)
-        some = X[:: -(-len(X) // FITTING_ROWS)] if len(X) else X
+        some = _some(X)
         state = NORMALISATIONS[normalisation](some)
-        names = ("all",) * X.shape[1] if groups is None else tuple(groups)
-        weights = None if group_weights is None else dict(group_weights)
-        factors = GroupedDistance.fit(state.apply(some), names, weights).factors if scaled else np.ones(X.shape[1])
+        factors = _factors(state, some, groups, group_weights) if scaled else np.ones(X.shape[1])
         return cls(KEPT_AS.get(normalisation, normalisation), state, factors)
+
+    def as_waves(
+        self, X: np.ndarray, groups: Sequence[str] | None = None, group_weights: Mapping[str, float] | None = None
+    ) -> Preprocessing:
+        """Waves of the ranks that this one has, as `fit` of the same training rows would give them."""
+        if not isinstance(self.state, RankNormalisation):
+            raise ValueError(f"waves are of ranks, not of {self.normalisation}")
+        state = self.state.as_waves
+        return Preprocessing(self.normalisation, state, _factors(state, _some(X), groups, group_weights))
 
     @property
     def n_features(self) -> int:
@@ -108,3 +115,14 @@ class Preprocessing:
             raise unknown_name("normalisation", normalisation, STATES)
         learnt = {name: array for name, array in arrays.items() if name != "factors"}
         return cls(normalisation, STATES[normalisation](**learnt), arrays["factors"])
+
+
+def _some(X: np.ndarray) -> np.ndarray:
+    return X[:: -(-len(X) // FITTING_ROWS)] if len(X) else X
+
+
+def _factors(
+    state: Normalisation, X: np.ndarray, groups: Sequence[str] | None, group_weights: Mapping[str, float] | None
+) -> np.ndarray:
+    names = ("all",) * X.shape[1] if groups is None else tuple(groups)
+    return GroupedDistance.fit(state.apply(X), names, None if group_weights is None else dict(group_weights)).factors

@@ -103,6 +103,14 @@ class Dataset:
         segments = tuple(self.segments[i] for i in rows)
         return replace(self, X=self.X[rows], which=self.which[rows], segments=segments)
 
+    def regrouped(self, names: Mapping[str, str]) -> Dataset:
+        """The same with other names of some groups; those of one name are one group."""
+        if not names:
+            return self
+        groups = (clip.group or str(clip.file) for clip in self.clips)
+        pairs = zip(self.clips, groups, strict=True)
+        return replace(self, clips=tuple(replace(c, group=names[g]) if g in names else c for c, g in pairs))
+
     def remarked(self, remarks: Sequence[str]) -> Dataset:
         """The same with further remarks."""
         return replace(self, remarks=(*self.remarks, *remarks))

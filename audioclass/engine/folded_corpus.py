@@ -93,7 +93,7 @@ class FoldedCorpus:
             return None
         X, groups = self.dataset.X[:, : recipe.n_features], recipe.groups
         preprocessing = Preprocessing.fit(X, groups, group_weights=recipe.group_weights)
-        return near_duplicates_among(self.dataset, preprocessing.apply(X), groups, apart=self.folds)
+        return near_duplicates_among(self.dataset, preprocessing.apply, groups, apart=self.folds)
 
     def _fold_arrays(self, held: np.ndarray, config: TrainingConfig, run: Run) -> Mapping[str, np.ndarray]:
         return self._evaluate_fold(held, config, run).to_arrays()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,54 +12,85 @@ import numpy as np
 
 from audioclass.engine.datasets import Dataset
 from audioclass.evaluation.evaluation import Evaluation
-from audioclass.training.near_duplicates import NearDuplicateLinks, NearDuplicates, find_links
+from audioclass.training.examples import spread_rows
+from audioclass.training.near_duplicates import ROWS, NearDuplicateLinks, NearDuplicates, find_links
+
+Prepare = Callable[[np.ndarray], np.ndarray]
 
 
 def near_duplicates_among(
-    dataset: Dataset, X: np.ndarray, feature_groups: Sequence[str], apart: np.ndarray | None = None
+    dataset: Dataset, prepare: Prepare, feature_groups: Sequence[str], apart: np.ndarray | None = None
 ) -> NearDuplicates | None:
     """What held-out figures owe to near-duplicate clips, with windows as rows; None where these are not many."""
-    return NearDuplicateClips.among(dataset, X, feature_groups, apart).worth()
+    return NearDuplicateClips.among(dataset, prepare, feature_groups, apart).worth()
 
 
 @dataclass(frozen=True, eq=False)
 class NearDuplicateClips:
     """Near-duplicates among the clips of a corpus; `first` is the first window of each clip, `which` that of a window.
 
-    `links` are None where they could not be told.
+    `links` are None where they could not be told; their rows are clips.
     """
 
     links: NearDuplicateLinks | None
+    groups: np.ndarray
     first: np.ndarray
     which: np.ndarray
 
     @classmethod
     def among(
-        cls, dataset: Dataset, X: np.ndarray, feature_groups: Sequence[str], apart: np.ndarray | None = None
+        cls, dataset: Dataset, prepare: Prepare, feature_groups: Sequence[str], apart: np.ndarray | None = None
     ) -> NearDuplicateClips:
-        """Those of clips in different groups, by the means of their windows' prepared features `X`.
+        """Those of clips in different groups, by the means of their windows' prepared features.
 
-        With `apart`, the fold of each window, only those in different folds count.
+        `prepare` is given raw ones, those of `feature_groups`, of at most as many clips as are looked at. With `apart`,
+        the fold of each window, only near-duplicates in different folds count.
         """
-        first, which, counts = np.unique(dataset.which, return_index=True, return_inverse=True, return_counts=True)[1:]
-        order = np.argsort(which, kind="stable")
-        means = np.add.reduceat(X[order], np.cumsum(counts) - counts, axis=0) / counts[:, None]
-        apart = None if apart is None else apart[first]
-        links = find_links(means, feature_groups, dataset.y[first], dataset.groups[first], apart)
-        return cls(links, first, which)
+        first, which = np.unique(dataset.which, return_index=True, return_inverse=True)[1:]
+        clips = spread_rows(dataset.y[first], ROWS)
+        windows = np.flatnonzero(np.isin(which, clips))
+        windows = windows[np.argsort(which[windows], kind="stable")]
+        counts = np.bincount(which)[clips]
+        X = prepare(dataset.X[windows, : len(feature_groups)])
+        means = np.add.reduceat(X, np.cumsum(counts) - counts, axis=0) / counts[:, None]
+        looked_at = first[clips]
+        apart = None if apart is None else apart[looked_at]
+        links = find_links(means, feature_groups, dataset.y[looked_at], dataset.groups[looked_at], apart)
+        links = None if links is None else replace(links, rows=clips[links.rows])
+        return cls(links, dataset.groups[first], first, which)
+
+    @cached_property
+    def same_groups(self) -> dict[str, str]:
+        """Groups that near-duplicates tell to be one with another, each with the name that all of them go by."""
+        if self.links is None:
+            return {}
+        names = self.groups[self.links.rows]
+        leaders = names[np.unique(self.links.joined, return_index=True)[1]][self.links.joined]
+        return {str(name): str(leader) for name, leader in zip(names, leaders, strict=True) if name != leader}
 
     @property
-    def windows(self) -> np.ndarray:
-        """(n_windows,): whether the clip of a window has a near-duplicate, of those that were looked at."""
+    def left_apart(self) -> np.ndarray:
+        """(n_windows,): whether the clip of a window has a near-duplicate in a group that is not one with its own."""
         has_one = np.zeros(len(self.first), bool)
         if self.links is not None:
-            has_one[self.links.linked] = True
+            has_one[self.links.left_apart] = True
         return np.asarray(has_one[self.which])
 
-    def worth(self) -> NearDuplicates | None:
+    def worth(self, *, are_joined: bool = False) -> NearDuplicates | None:
         """What held-out figures owe to them, with windows as rows; None where they are not many."""
-        worth = None if self.links is None else self.links.worth()
+        worth = None if self.links is None else self.links.worth(are_joined=are_joined)
         return None if worth is None else worth.of_rows(self.first)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What was done about them, for the user."""
+        if not self.same_groups:
+            return ()
+        n, n_leaders = len(self.same_groups), len(set(self.same_groups.values()))
+        return (
+            f"near-duplicates: {n + n_leaders} groups hold recordings that are too much alike for different sources,"
+            f" and are held out as {n_leaders}",
+        )
 
 
 def near_duplicate_warning(duplicates: NearDuplicates, dataset: Dataset, evaluation: Evaluation) -> str:
@@ -66,12 +98,13 @@ def near_duplicate_warning(duplicates: NearDuplicates, dataset: Dataset, evaluat
     names = ", ".join(" and ".join(Path(dataset.clip_names[row]).name for row in pair) for pair in duplicates.pairs)
     accuracy, log_loss = expected_figures(duplicates, evaluation)
     claimed = [evaluation.main.value(name) for name in ("accuracy", "log_loss")]
+    where = "in another group" if duplicates.are_joined else "that was not held out with them"
+    beyond = "; though these pairs were held out together," if duplicates.are_joined else ";"
     return (
-        f"{duplicates.share:.0%} of the recordings have a near-duplicate that was not held out with them, such as"
-        f" {names}: recordings of one source or session seem to stand in different groups, which flatters the figures;"
-        f" with such clusters held out whole, accuracy {claimed[0]:.3f} becomes about {accuracy:.3f} and log-loss"
-        f" {claimed[1]:.3f} about {log_loss:.3f}, or worse where sessions go across labels; name the sources of"
-        " recordings as their group"
+        f"{duplicates.share:.0%} of the recordings have a near-duplicate {where}, such as {names}: recordings of one"
+        f" source or session seem to stand in different groups, which flatters the figures{beyond} with such clusters"
+        f" held out whole, accuracy {claimed[0]:.3f} becomes about {accuracy:.3f} and log-loss {claimed[1]:.3f} about"
+        f" {log_loss:.3f}, or worse where sessions go across labels; name the sources of recordings as their group"
     )
 
 

@@ -124,36 +124,50 @@ def train_on(
 ) -> Trained:
     """Train on windows that are at hand.
 
-    Without `compares_splits` no random split is evaluated for comparison, and no near-duplicates are looked for.
-    Without `learns_novelty` the model does not know what is strange to it.
+    Near-duplicates in different groups are held out together. Without `compares_splits` no random split is evaluated
+    for comparison, and nobody is told what near-duplicates are worth. Without `learns_novelty` the model does not know
+    what is strange to it.
     """
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
-    whole, asked = dataset, config
+    corpus, asked = dataset, config
     dataset, config = affordable_versions(dataset, config)
     recipe = recipe_of(config)
-    fitted = _fit_preprocessing(dataset, recipe, config, run.seed)
+    ranks = _fit_ranks(dataset, recipe)
+    duplicates = NearDuplicateClips.among(dataset, ranks.apply, recipe.at_one_speed.groups)
+    dataset = dataset.regrouped(duplicates.same_groups)
+    fitted = _fit_preprocessing(dataset, recipe, config, ranks, run.seed)
     preprocessing = fitted.preprocessing
     examples = examples_of(dataset, recipe, preprocessing, config)
     with stage_store(run, "training", examples.fingerprint) as store:
         with one_line_refusals():
             judged = train_on_versions(examples, dataset.labels, config, run, taxonomy=taxonomy, store=store)
             if config is not asked:
+                whole = corpus.regrouped(duplicates.same_groups)
                 judged = judge_averages(judged, whole, asked, preprocessing)
-        judged = judged.saying(*fitted.choices)
-        figures = _measure(dataset, judged, taxonomy, run, store, compares_splits=compares_splits)
-        about = _describe(dataset, judged, figures, run, fitted.group_weights, recipe_choice)
+        judged = judged.saying(*fitted.choices, *duplicates.choices)
+        figures = _measure(dataset, judged, duplicates, taxonomy, run, store, compares_splits=compares_splits)
+        about = _describe(corpus, judged, figures, run, fitted.group_weights, recipe_choice)
         if judged.answers_in is not None:
             about["choices"]["versions"] = str(list(recipe.versions))
-        model = _assemble(name, dataset, preprocessing, judged, taxonomy, about, figures.inverse_temperature)
-        known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names, figures.is_near_duplicate)
+        model = _assemble(
+            name, dataset, preprocessing, judged, duplicates, taxonomy, about, figures.inverse_temperature
+        )
+        known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names, duplicates.left_apart)
         model = known.taught(model, run, learns_novelty=learns_novelty)
     measured = (figures.grouped, figures.random_split, figures.near_duplicates)
-    return Trained(model, judged.training, dataset, *measured, recipe_choice)
+    return Trained(model, judged.training, replace(dataset, clips=corpus.clips), *measured, recipe_choice)
 
 
-def _fit_preprocessing(dataset: Dataset, recipe: Recipe, config: TrainingConfig, seed: int) -> FittedPreprocessing:
+def _fit_ranks(dataset: Dataset, recipe: Recipe) -> Preprocessing:
     """By first versions: ranks and spreads are those of recordings as they are."""
+    X, groups = dataset.X[:, : recipe.n_features], recipe.at_one_speed.groups
+    return Preprocessing.fit(X, groups, "rank", group_weights=recipe.group_weights)
+
+
+def _fit_preprocessing(
+    dataset: Dataset, recipe: Recipe, config: TrainingConfig, ranks: Preprocessing, seed: int
+) -> FittedPreprocessing:
     return fit_preprocessing(
         dataset.X[:, : recipe.n_features],
         dataset.y,
@@ -162,27 +176,25 @@ def _fit_preprocessing(dataset: Dataset, recipe: Recipe, config: TrainingConfig,
         sample_weights=dataset.weights,
         feature_groups=recipe.at_one_speed.groups,
         given=recipe.group_weights,
+        ranks=ranks,
         seed=seed,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Figures:
-    """What was measured on what was held out, and how the windows of a clip were combined for that.
-
-    `is_near_duplicate` tells of each window whether its clip is like one in another group, where that was looked for.
-    """
+    """What was measured on what was held out, and how the windows of a clip were combined for that."""
 
     inverse_temperature: float
     grouped: Evaluation
     random_split: Evaluation | None = None
     near_duplicates: NearDuplicates | None = None
-    is_near_duplicate: np.ndarray | None = None
 
 
 def _measure(
     dataset: Dataset,
     judged: JudgedVersions,
+    duplicates: NearDuplicateClips,
     taxonomy: Taxonomy | None,
     run: Run,
     store: Store | None,
@@ -195,12 +207,10 @@ def _measure(
     figures = _Figures(inverse_temperature, evaluated(training.held_out))
     if not compares_splits:
         return figures
-    if len(np.unique(examples.groups)) < len(examples.groups):
+    if len(np.unique(duplicates.groups)) < len(dataset.y):
         P = random_split_posteriors(examples, judged.config, training, run.telling("random split"), store=store)
         figures = replace(figures, random_split=evaluated(P))
-    prepared, groups = examples.first_versions.statistics.X, recipe_of(judged.config).at_one_speed.groups
-    clips = NearDuplicateClips.among(dataset, prepared, groups)
-    return replace(figures, near_duplicates=clips.worth(), is_near_duplicate=clips.windows)
+    return replace(figures, near_duplicates=duplicates.worth(are_joined=True))
 
 
 def _describe(
@@ -231,6 +241,7 @@ def _assemble(
     dataset: Dataset,
     preprocessing: Preprocessing,
     judged: JudgedVersions,
+    duplicates: NearDuplicateClips,
     taxonomy: Taxonomy | None,
     about: Mapping[str, Any],
     inverse_temperature: float,
@@ -250,14 +261,22 @@ def _assemble(
         memory_of(judged.training, judged.examples),
         inverse_temperature,
         transitions_of(dataset, recipe),
-        recordings_of(dataset, judged.training, judged.examples),
+        recordings_of(dataset, judged.training, judged.examples, duplicates.same_groups),
     )
 
 
-def recordings_of(dataset: Dataset, training: Training, examples: Examples) -> TrainedRecordings:
-    """The recordings that were trained on, and which one each row of the bank is of."""
-    rows = support_rows(training)
-    return remember(dataset).of_rows(np.empty(0, dtype=int) if rows is None else examples.windows_of(rows))
+def recordings_of(
+    dataset: Dataset, training: Training, examples: Examples, same_groups: Mapping[str, str]
+) -> TrainedRecordings:
+    """The recordings that were trained on, and which one each row of the bank is of.
+
+    `same_groups` are the names of groups that are one with another, by which recordings may come again.
+    """
+    rows, recordings = support_rows(training), remember(dataset)
+    place = {name: i for i, name in enumerate(recordings.names)}
+    aliases = {name: place[leader] for name, leader in same_groups.items() if leader in place}
+    windows = np.empty(0, dtype=int) if rows is None else examples.windows_of(rows)
+    return replace(recordings.of_rows(windows), aliases=aliases)
 
 
 def transitions_of(dataset: Dataset, recipe: Recipe) -> np.ndarray | None:

@@ -81,18 +81,18 @@ def fit_preprocessing(
     sample_weights: np.ndarray,
     feature_groups: Sequence[str] | None,
     given: Mapping[str, float] | None = None,
+    ranks: Preprocessing | None = None,
     seed: int = 0,
 ) -> FittedPreprocessing:
     """The preprocessing of training rows with labels `y`, and the weights of groups where the configuration asks.
 
     `groups` are the sources of rows, each its own where there are none; `given` are weights of the groups of features,
-    equal where there are none.
+    equal where there are none. `ranks` are those of the rows where they are at hand.
     """
     sources = np.arange(len(y)) if groups is None else groups
-    normalisation = choose_normalisation(
-        X, y, sources, config, sample_weights=sample_weights, feature_groups=feature_groups, given=given
+    normalisation, preprocessing = choose_normalisation(
+        X, y, sources, config, sample_weights=sample_weights, feature_groups=feature_groups, given=given, ranks=ranks
     )
-    preprocessing = Preprocessing.fit(X, feature_groups, normalisation.name, group_weights=given)
     if config.group_weights == "equal" or (feature_groups is None and "group_weights" not in config.chosen):
         return FittedPreprocessing(preprocessing, normalisation)
     if feature_groups is None:

@@ -2,14 +2,16 @@
 
 Two recordings of a label agree where each is among the nearest of the other in most groups of features. How much
 recordings agree that have nothing in common is seen between labels: of a label's own pairs, those that agree more than
-all but the rarest of these are near-duplicates. Where they are many, groups that should have been named are missing;
-the sessions that they tell of, held out whole, say how much of a held-out figure is owed to it.
+all but the rarest of these are near-duplicates. A training holds them out together: what is chosen and calibrated on
+held-out scores would else be for recordings that are nearly known. Where they are many, groups that should have been
+named are missing; the sessions that they tell of, held out whole, say how much of a held-out figure is owed to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +26,8 @@ CHANCE = 0.02  # of a recording to have a neighbour that agrees so much with it 
 MANY = 0.25  # of the recordings with a near-duplicate: single ones are in every corpus
 FEWEST = 8  # recordings of a label that ranks need: others are not looked at
 SHOWN = 3
+ALIKE = 0.25  # of the recordings of the smaller of two groups, with a near-duplicate in the other: the two are one
+FEWEST_JOINED = 5  # groups that a label keeps: with fewer little can be held out
 GAMMA, RIDGE = 0.7, 0.02  # of machines on distances whose mean is 1
 
 
@@ -33,7 +37,8 @@ class NearDuplicates:
 
     `share` is of all recordings and `n_clusters` of what is left of `n_groups` when near-duplicates are joined.
     `accuracy` and `log_loss` are the differences that holding out whole clusters makes; `pairs` are rows of the
-    recordings that agree most.
+    recordings that agree most. Where `are_joined`, near-duplicates were held out together, and the differences are
+    what their whole clusters make beyond that.
     """
 
     share: float
@@ -42,6 +47,7 @@ class NearDuplicates:
     accuracy: float
     log_loss: float
     pairs: tuple[tuple[int, int], ...]
+    are_joined: bool = False
 
     def of_rows(self, rows: np.ndarray) -> NearDuplicates:
         """The same with pairs of `rows`, the place of each recording in something larger."""
@@ -78,13 +84,57 @@ class NearDuplicateLinks:
         """The rows that have a near-duplicate."""
         return np.asarray(self.rows[np.unique(self.links)])
 
-    def worth(self) -> NearDuplicates | None:
-        """What figures owe to them; None where they are not many, or all is one cluster."""
+    @cached_property
+    def joined(self) -> np.ndarray:
+        """(n,): the groups of the rows, of which those that near-duplicates tell to be one have the same number.
+
+        Groups of many recordings, such as speakers, are not one for a few that are alike by chance. Of a label that
+        would be left with too few groups all stay apart.
+        """
+        parts = [links for links in self._links_by_label if self._n_groups_with(links) >= FEWEST_JOINED]
+        return self._joined_by(np.concatenate([self.links[:0], *parts]))
+
+    @property
+    def left_apart(self) -> np.ndarray:
+        """The rows that have a near-duplicate in a group that was not joined with theirs."""
+        is_apart = self.joined[self.links[:, 0]] != self.joined[self.links[:, 1]]
+        return np.asarray(self.rows[np.unique(self.links[is_apart])])
+
+    @property
+    def _links_by_label(self) -> list[np.ndarray]:
+        label = self.y[self.links[:, 0]]
+        return [self.links[label == each] for each in np.unique(label)]
+
+    def _n_groups_with(self, links: np.ndarray) -> int:
+        """How many groups are left of a label with these links."""
+        return len(np.unique(self._joined_by(links)[self.y == self.y[links[0, 0]]]))
+
+    def _joined_by(self, links: np.ndarray) -> np.ndarray:
+        from scipy.sparse import coo_array  # classification goes without it
+        from scipy.sparse.csgraph import connected_components
+
+        sizes = np.bincount(self.groups)
+        both = np.concatenate([links, links[:, ::-1]])
+        here, there = self.groups[both].T
+        pairs = np.unique(np.stack([here, there, both[:, 0]], axis=1), axis=0)[:, :2]
+        pairs, n_alike = np.unique(pairs, axis=0, return_counts=True)
+        of_smaller = sizes[pairs[:, 0]] <= sizes[pairs[:, 1]]
+        same = pairs[of_smaller & (n_alike >= ALIKE * sizes[pairs[:, 0]])]
+        graph = coo_array((np.ones(len(same)), (same[:, 0], same[:, 1])), shape=(len(sizes), len(sizes)))
+        return np.asarray(connected_components(graph, directed=False)[1][self.groups])
+
+    def worth(self, *, are_joined: bool = False) -> NearDuplicates | None:
+        """What figures owe to them; None where they are not many, or all is one cluster.
+
+        Where they `are_joined`, the figures are of such groups held out.
+        """
         share = len(self.linked) / len(self.rows)
         if share < MANY:
             return None
+        groups = self.joined if are_joined else self.groups
         pairs = [(int(i), int(j)) for i, j in self.rows[self.links[:SHOWN]]]
-        return _worth(self.distances, self.y, self.groups, share, self.links, tuple(pairs))
+        worth = _worth(self.distances, self.y, groups, share, self.links, tuple(pairs))
+        return None if worth is None else replace(worth, n_groups=int(self.groups.max()) + 1, are_joined=are_joined)
 
 
 def find_links(

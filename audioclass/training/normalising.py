@@ -48,25 +48,39 @@ def choose_normalisation(
     sample_weights: np.ndarray,
     feature_groups: Sequence[str] | None,
     given: Mapping[str, float] | None = None,
-) -> NormalisationChoice:
+    ranks: Preprocessing | None = None,
+) -> tuple[NormalisationChoice, Preprocessing]:
     """The normalisation that a configuration states, or waves unless ranks tell rows of held-out groups clearly better.
 
     Waves are for kernels of distances over many features in groups: elsewhere, and where few sources can be held out,
-    ranks are taken. On words of FSDD, with five speakers to learn from, waves lose a point of accuracy.
+    ranks are taken. On words of FSDD, with five speakers to learn from, waves lose a point of accuracy. `ranks` are
+    those of the rows where they are at hand.
     """
-    if config.normalisation != AUTO_NORMALISATION:
-        return NormalisationChoice(config.normalisation)
+    if config.normalisation not in (AUTO_NORMALISATION, "rank", "waves"):
+        fitted = Preprocessing.fit(X, feature_groups, config.normalisation, group_weights=given)
+        return NormalisationChoice(config.normalisation), fitted
+    ranks = ranks or Preprocessing.fit(X, feature_groups, "rank", group_weights=given)
     rows = spread_rows(y, ROWS)
+    is_open = config.normalisation == AUTO_NORMALISATION
+    if config.normalisation == "rank" or (is_open and not _may_have_waves(config, feature_groups, groups[rows])):
+        return NormalisationChoice("rank"), ranks
+    waves = ranks.as_waves(X, feature_groups, given)
+    if not is_open:
+        return NormalisationChoice("waves"), waves
+    of_ranks, of_waves = (
+        _held_out_loss(each.apply(X[rows]), y[rows], groups[rows], sample_weights[rows]) for each in (ranks, waves)
+    )
+    losses = {"rank": of_ranks, "waves": of_waves}
+    if of_ranks < (1 - CLEARLY) * of_waves:
+        return NormalisationChoice("rank", losses), ranks
+    return NormalisationChoice("waves", losses), waves
+
+
+def _may_have_waves(config: TrainingConfig, feature_groups: Sequence[str] | None, sources: np.ndarray) -> bool:
+    """Whether kernels are of distances, over enough features, with enough sources to judge by."""
     is_of_distances = config.learner.wants != "features" and all(as_unscaled(kernel, 1) for kernel in config.kernels)
-    has_waves = feature_groups is not None and len(feature_groups) >= LEAST_FEATURES and is_of_distances
-    if not has_waves or len(np.unique(groups[rows])) < LEAST_SOURCES:
-        return NormalisationChoice("rank")
-    losses = {}
-    for name in ("rank", "waves"):
-        prepared = Preprocessing.fit(X[rows], feature_groups, name, group_weights=given).apply(X[rows])
-        losses[name] = _held_out_loss(prepared, y[rows], groups[rows], sample_weights[rows])
-    is_clear = losses["rank"] < (1 - CLEARLY) * losses["waves"]
-    return NormalisationChoice("rank" if is_clear else "waves", losses)
+    has_many = feature_groups is not None and len(feature_groups) >= LEAST_FEATURES
+    return has_many and is_of_distances and len(np.unique(sources)) >= LEAST_SOURCES
 
 
 def _held_out_loss(X: np.ndarray, y: np.ndarray, groups: np.ndarray, weights: np.ndarray) -> float:

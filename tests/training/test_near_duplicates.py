@@ -94,3 +94,48 @@ def test_a_label_of_few_recordings_is_not_looked_at():
     links = find_links(more_X, FEATURE_GROUPS, more_y, np.arange(N + 3))
     assert links.linked.max() < N
     assert len(links.linked) == round(one.share * N)
+
+
+def test_groups_whose_recordings_are_near_duplicates_are_one():
+    X, y, session = sessions(1.5)
+    links = find_links(X, FEATURE_GROUPS, y, np.arange(N))
+    assert len(np.unique(links.joined)) < 0.6 * N
+    assert len(links.left_apart) == 0
+    n_sessions = [len(np.unique(session[links.rows[links.joined == group]])) for group in np.unique(links.joined)]
+    assert np.mean(np.array(n_sessions) == 1) > 0.9
+
+
+def test_joined_groups_say_nearly_what_sessions_would():
+    X, y, session = sessions(1.5)
+    links = find_links(X, FEATURE_GROUPS, y, np.arange(N))
+    claimed, truth, joined = (held_out_accuracy(X, y, each) for each in (np.arange(N), session, links.joined))
+    assert claimed > truth + 0.3
+    assert joined < truth + 0.15
+    worth = links.worth(are_joined=True)
+    assert worth.are_joined
+    assert worth.n_groups == N
+    assert joined + worth.accuracy == pytest.approx(truth, abs=0.06)
+
+
+def test_large_groups_are_not_one_for_a_few_that_are_alike():
+    """Four speakers, each with recordings of all labels; two of them share one recording of each label."""
+    rng = np.random.default_rng(0)
+    y, speaker = np.arange(N) % N_LABELS, np.arange(N) // N_LABELS % 4
+    X = rng.standard_normal((N, N_FEATURES))
+    X[6:12] = X[:6] + 0.05 * rng.standard_normal((6, N_FEATURES))
+    links = find_links(X, FEATURE_GROUPS, y, speaker)
+    assert {0, 6} <= set(links.linked)
+    assert len(np.unique(links.joined)) == 4
+    assert {0, 6} <= set(links.left_apart)
+
+
+def test_a_label_keeps_enough_groups_to_hold_out():
+    """Of one label all recordings are of three sessions: as nothing could be held out of it, they stay apart."""
+    X, y, _ = sessions(0.0)
+    rng = np.random.default_rng(3)
+    few = np.flatnonzero(y == 0)
+    X[few] = 0.05 * X[few] + 3 * rng.standard_normal((3, N_FEATURES))[np.arange(len(few)) % 3]
+    links = find_links(X, FEATURE_GROUPS, y, np.arange(N))
+    assert len(set(links.linked) & set(few)) > 0.5 * len(few)
+    of_label = links.joined[np.isin(links.rows, few)]
+    assert len(np.unique(of_label)) == len(few)

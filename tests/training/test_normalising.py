@@ -20,7 +20,8 @@ def rows(n=120, seed=0):
 
 def chosen(X, y, groups, config=None, feature_groups=FEATURE_GROUPS):
     config = config or make_config(normalisation="auto")
-    return choose_normalisation(X, y, groups, config, sample_weights=np.ones(len(y)), feature_groups=feature_groups)
+    weights = np.ones(len(y))
+    return choose_normalisation(X, y, groups, config, sample_weights=weights, feature_groups=feature_groups)[0]
 
 
 def test_waves_tell_what_is_usual_from_what_is_not():
