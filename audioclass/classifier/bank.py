@@ -13,6 +13,7 @@ from audioclass.kernels.statistics import gram_between, gram_minus_one, squared_
 from audioclass.problems import Machine, Members
 
 ENTRIES_TOGETHER = 2**18  # of the Gram matrix: what stays in the processor's cache between two passes over it
+ROWS_TOGETHER = 32  # that are rounded while they are in the cache
 DOUBLES_TOGETHER = 2**21  # of rows or coefficients, where sums in double precision are of values in single
 ROUNDED_FROM = 2**20  # values of the support rows: fewer are small enough as they are
 COARSE_FROM = 2**24  # values from which on fewer levels are taken, which a file packs into two thirds of the space
@@ -37,8 +38,13 @@ class Levels:
         """The levels nearest to rows of finite values, of codes from 0 on."""
         lowest, highest = X.min(axis=0).astype(np.float32), X.max(axis=0).astype(np.float32)
         step = (highest - lowest) / np.float32(highest_code)
-        codes = np.divide(X - lowest, step, out=np.zeros(X.shape, np.float32), where=step > 0, casting="same_kind")
-        return cls(np.rint(codes, out=codes).clip(0, highest_code, out=codes).astype(np.uint8), lowest, step)
+        codes, varies = np.empty(X.shape, np.uint8), step > 0
+        for first in range(0, len(X), ROWS_TOGETHER):
+            rows = X[first : first + ROWS_TOGETHER]
+            places = np.zeros(rows.shape, np.float32)
+            np.divide(rows - lowest, step, out=places, where=varies, casting="same_kind")
+            codes[first : first + ROWS_TOGETHER] = np.rint(places, out=places).clip(0, highest_code, out=places)
+        return cls(codes, lowest, step)
 
     @property
     def rows(self) -> np.ndarray:
