@@ -15,6 +15,8 @@ from audioclass.evaluation.evaluation import Evaluation
 from audioclass.training.examples import spread_rows
 from audioclass.training.near_duplicates import ROWS, NearDuplicateLinks, NearDuplicates, find_links
 
+WINDOWS_TOGETHER = 2048  # that are prepared at a time: of long recordings all at once would fill the memory
+
 Prepare = Callable[[np.ndarray], np.ndarray]
 
 
@@ -48,11 +50,7 @@ class NearDuplicateClips:
         """
         first, which = np.unique(dataset.which, return_index=True, return_inverse=True)[1:]
         clips = spread_rows(dataset.y[first], ROWS)
-        windows = np.flatnonzero(np.isin(which, clips))
-        windows = windows[np.argsort(which[windows], kind="stable")]
-        counts = np.bincount(which)[clips]
-        X = prepare(dataset.X[windows, : len(feature_groups)])
-        means = np.add.reduceat(X, np.cumsum(counts) - counts, axis=0) / counts[:, None]
+        means = _means_of_clips(dataset.X[:, : len(feature_groups)], which, clips, prepare)
         looked_at = first[clips]
         apart = None if apart is None else apart[looked_at]
         links = find_links(means, feature_groups, dataset.y[looked_at], dataset.groups[looked_at], apart)
@@ -91,6 +89,20 @@ class NearDuplicateClips:
             f"near-duplicates: {n + n_leaders} groups hold recordings that are too much alike for different sources,"
             f" and are held out as {n_leaders}",
         )
+
+
+def _means_of_clips(X: np.ndarray, which: np.ndarray, clips: np.ndarray, prepare: Prepare) -> np.ndarray:
+    """(n_clips, n_features): the mean of the prepared windows of each of some clips, those of a few clips at a time."""
+    windows = np.flatnonzero(np.isin(which, clips))
+    windows = windows[np.argsort(which[windows], kind="stable")]
+    counts = np.bincount(which)[clips]
+    starts = np.cumsum(counts) - counts
+    means = []
+    for block in np.split(np.arange(len(clips)), np.flatnonzero(np.diff(starts // WINDOWS_TOGETHER)) + 1):
+        first, last = starts[block[0]], starts[block[-1]] + counts[block[-1]]
+        sums = np.add.reduceat(prepare(X[windows[first:last]]), starts[block] - first, axis=0)
+        means.append(sums / counts[block][:, None])
+    return np.concatenate(means)
 
 
 def near_duplicate_warning(duplicates: NearDuplicates, dataset: Dataset, evaluation: Evaluation) -> str:

@@ -66,6 +66,19 @@ def test_only_some_clips_of_many_are_prepared(monkeypatch):
     assert seen == [80]
 
 
+@pytest.mark.parametrize("together", [1, 3, 7, 1000])
+def test_windows_are_prepared_some_at_a_time(together, monkeypatch):
+    """The second clip alone has more windows than that, and so has the first."""
+    rng = np.random.default_rng(0)
+    which, clips = rng.permutation(np.repeat(np.arange(6), [9, 12, 1, 2, 3, 1])), np.array([0, 1, 3, 4, 5])
+    X, sizes = rng.standard_normal((len(which), 2)), []
+    monkeypatch.setattr(near_duplicates, "WINDOWS_TOGETHER", together)
+    means = near_duplicates._means_of_clips(X, which, clips, lambda some: sizes.append(len(some)) or 2 * some)
+    np.testing.assert_allclose(means, [2 * X[which == clip].mean(axis=0) for clip in clips])
+    assert sum(sizes) == 27
+    assert max(sizes) < together + 12
+
+
 def test_near_duplicates_are_held_out_together_in_a_training(tmp_path):
     """Of every recording there is a copy under another name, a little louder and with a little noise."""
     folder = write_corpus(tmp_path / "corpus")
