@@ -263,6 +263,11 @@ class Clip:
         if not 0 < self.weight < float("inf"):
             raise ValueError(f"weight={self.weight} must be positive")
 
+    @property
+    def held_out_with(self) -> str:
+        """Its group, or the recording itself where the corpus names none."""
+        return self.group or str(self.file)
+
 
 @dataclass(frozen=True)
 class Ignored:

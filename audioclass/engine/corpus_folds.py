@@ -62,7 +62,7 @@ def _columns_of(corpus: Corpus) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The label index, the group and the published fold of each clip."""
     place = {label: k for k, label in enumerate(corpus.labels)}
     y = np.array([place[clip.label] for clip in corpus.clips])
-    groups = np.array([clip.group or str(clip.file) for clip in corpus.clips])
+    groups = np.array([clip.held_out_with for clip in corpus.clips])
     return y, groups, np.array([clip.fold for clip in corpus.clips])
 
 

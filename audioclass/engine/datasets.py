@@ -67,7 +67,7 @@ class Dataset:
     @cached_property
     def groups(self) -> np.ndarray:
         """The group of each row as text; a recording where the corpus names none."""
-        return np.asarray(np.array([clip.group or str(clip.file) for clip in self.clips])[self.which])
+        return np.asarray(np.array([clip.held_out_with for clip in self.clips])[self.which])
 
     @cached_property
     def folds(self) -> np.ndarray:
@@ -107,9 +107,8 @@ class Dataset:
         """The same with other names of some groups; those of one name are one group."""
         if not names:
             return self
-        groups = (clip.group or str(clip.file) for clip in self.clips)
-        pairs = zip(self.clips, groups, strict=True)
-        return replace(self, clips=tuple(replace(c, group=names[g]) if g in names else c for c, g in pairs))
+        clips = (replace(clip, group=names.get(clip.held_out_with, clip.group)) for clip in self.clips)
+        return replace(self, clips=tuple(clips))
 
     def remarked(self, remarks: Sequence[str]) -> Dataset:
         """The same with further remarks."""
@@ -287,7 +286,7 @@ class _Gathered:
         """A remark where a recording stands twice in the corpus, under two names and in two groups."""
         groups: dict[bytes, dict[str, Path]] = {}
         for clip in (self.clips[i] for i in self._which):
-            groups.setdefault(self._contents[clip.file], {}).setdefault(clip.group or str(clip.file), clip.file)
+            groups.setdefault(self._contents[clip.file], {}).setdefault(clip.held_out_with, clip.file)
         repeated = [list(files.values()) for content, files in groups.items() if content and len(files) > 1]
         if repeated:
             first, second, *_ = repeated[0]

@@ -105,7 +105,7 @@ def spread_clips(clips: Sequence[Clip], most: int) -> tuple[Clip, ...]:
     """At most so many, in turn from every label and within it from every group, in the order of the corpus."""
     by_label: dict[str, dict[str, list[int]]] = {}
     for i, clip in enumerate(clips):
-        by_label.setdefault(clip.label, {}).setdefault(clip.group or str(clip.file), []).append(i)
+        by_label.setdefault(clip.label, {}).setdefault(clip.held_out_with, []).append(i)
     turns = [_in_turn(list(groups.values())) for _, groups in sorted(by_label.items())]
     chosen = list(_in_turn([list(turn) for turn in turns]))[:most]
     return tuple(clips[i] for i in sorted(chosen))
