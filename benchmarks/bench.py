@@ -6,7 +6,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +26,13 @@ def options(
     model: str | None = None,
     parts: Sequence[str] = (),
     configs: Sequence[str] = (),
+    only: Sequence[str] = (),
+    numbers: Mapping[str, tuple[float, str]] | None = None,
 ) -> argparse.Namespace:
     """What every benchmark can be told; `write` says what --write does, `model` is the default of --model, `parts` are
-    those of --corpus and `configs` those of --config, where there are these. A benchmark that needs data ends here with
-    one line if there is none.
+    those of --corpus, `configs` those of --config and `only` those of --only, where there are these. `numbers` are
+    further options, each a default and its help; they have the type of their default. A benchmark that needs data ends
+    here with one line if there is none.
     """
     parser = argparse.ArgumentParser(description=description)
     if needs_data:
@@ -46,6 +49,11 @@ def options(
         parser.add_argument("--rows", type=Path, help="folder that keeps the rows of each part and merges them")
     if configs:
         parser.add_argument("--config", choices=configs, help="a shipped configuration instead of the defaults")
+    if only:
+        parser.add_argument("--only", action="append", choices=only, help="only this part; may be repeated")
+    for name, (default, meaning) in (numbers or {}).items():
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=type(default), default=default, help=f"{meaning} (default: %(default)s)")
     options = parser.parse_args()
     if needs_data:
         _check_data(options.data, parser)
