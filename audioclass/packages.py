@@ -1,11 +1,20 @@
-"""Files inside other distributions that pip installed, such as the weights of a network: found, and never imported."""
+"""What other distributions bring: modules of an extra, and files such as the weights of a network."""
 
 from __future__ import annotations
 
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
+from typing import Any
 
 from audioclass.errors import MissingPackage
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """A module that an extra of ours brings, or the command that installs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingPackage(f"{module} is not installed: pip install 'audioclass[{extra}]'") from error
 
 
 def installed_file(distribution: str, path: str, extra: str) -> Path:

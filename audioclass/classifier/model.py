@@ -145,12 +145,17 @@ class Model:
 
     @one_thread()
     def classify_rows(self, X: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
-        """Posteriors of rows of features and, where the model knows it, how strange each of them is.
+        """Posteriors of rows of features and, where the model knows it, how strange each of them is."""
+        return self.classify_prepared(self.prepared(X), first)
+
+    @one_thread()
+    def classify_prepared(self, X: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
+        """The same of rows that are prepared.
 
         Rows are computed in batches of one size, each at the place that it has in its recording, so that its posteriors
         are the same to the bit however many rows come with it.
         """
-        X, together = self._prepared(X), self._windows_together
+        together = self._windows_together
         parts: list[np.ndarray] = []
         strange: list[np.ndarray] = []
         at = 0
@@ -168,6 +173,14 @@ class Model:
         P = np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
         return P, None if self.novelty is None else np.concatenate([np.empty(0), *strange])
 
+    def prepared(self, X: np.ndarray) -> np.ndarray:
+        """(n, n_versions, n_features), as the machines compare them: each by itself, cheaper the more come together."""
+        X, n_versions = np.asarray(X, np.float32), len(self.recipe.versions)
+        if X.ndim != 2 or X.shape[1] != n_versions * self.preprocessing.n_features:
+            raise ValueError(f"X has shape {X.shape}, must have {n_versions * self.preprocessing.n_features} features")
+        rows = self.preprocessing.apply(X.reshape(len(X) * n_versions, self.preprocessing.n_features))
+        return rows.astype(np.float32).reshape(len(X), n_versions, self.preprocessing.n_features)
+
     @one_thread()
     def combine(self, P: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """The posterior of a clip, (n_labels,), from those of its windows."""
@@ -176,19 +189,11 @@ class Model:
     @one_thread()
     def scores_of(self, X: np.ndarray) -> np.ndarray:
         """(n, n_machines) uncalibrated scores of rows of features, the mean over versions."""
-        return self._scores(self._prepared(X))
+        return self._scores(self.prepared(X))
 
     def drift(self) -> Drift:
         """How far the golden vectors are from what this machine computes."""
         return self.golden.drift(self.recipe, self.posteriors_of)
-
-    def _prepared(self, X: np.ndarray) -> np.ndarray:
-        """(n, n_versions, n_features), as the machines compare them: each by itself, cheaper the more come together."""
-        X, n_versions = np.asarray(X, np.float32), len(self.recipe.versions)
-        if X.ndim != 2 or X.shape[1] != n_versions * self.preprocessing.n_features:
-            raise ValueError(f"X has shape {X.shape}, must have {n_versions * self.preprocessing.n_features} features")
-        rows = self.preprocessing.apply(X.reshape(len(X) * n_versions, self.preprocessing.n_features))
-        return rows.astype(np.float32).reshape(len(X), n_versions, self.preprocessing.n_features)
 
     @property
     def _windows_together(self) -> int:

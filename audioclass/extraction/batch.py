@@ -91,8 +91,7 @@ def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progre
         content = uuid.uuid4().hex if is_pipe else content_of(regular(path))
     key, unkept = key_of(content, recipe), None
     if cache is not None and not is_pipe:
-        halves = [each for each in (recipe.fixed, recipe.learnt) if each.parts] or [recipe]
-        parts = {key_of(content, half): half for half in halves}
+        parts = _halves(content, recipe)
         entries = {part: entry for part in parts if (entry := cache.find(part)) is not None}
         missing = {part: half for part, half in parts.items() if part not in entries}
         try:
@@ -100,13 +99,34 @@ def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progre
                 entries |= _written(path, missing, recipe, cache, progress)
         except OSError as error:  # of writing: those of reading have become errors of the recording
             unkept = error
-        if len(entries) == len(parts) and len({entry.n_rows for entry in entries.values()}) == 1:
-            several = [entries[part] for part in parts]
-            joined = several[0] if len(several) == 1 else JoinedFeatures(key, recipe, *several)
+        if (joined := _joined(key, recipe, parts, entries)) is not None:
             return Extracted(path, joined, was_cached=not missing)
     computed = _Computed(path, recipe, progress)
     in_memory = FeaturesInMemory.of(key, computed.chunks(), recipe, computed.cut_of)
     return Extracted(path, in_memory, unkept=unkept)
+
+
+def find_cached(content: str, recipe: Recipe, cache: Cache) -> CachedFeatures | JoinedFeatures | None:
+    """The features of a recording of this content that a cache holds, if it holds all of them."""
+    parts = _halves(content, recipe)
+    entries = {part: entry for part in parts if (entry := cache.find(part)) is not None}
+    return _joined(key_of(content, recipe), recipe, parts, entries)
+
+
+def _halves(content: str, recipe: Recipe) -> dict[str, Recipe]:
+    """What is kept apart, by its key: no training changes the fixed part of a recipe."""
+    halves = [each for each in (recipe.fixed, recipe.learnt) if each.parts] or [recipe]
+    return {key_of(content, half): half for half in halves}
+
+
+def _joined(
+    key: str, recipe: Recipe, parts: Mapping[str, Recipe], entries: Mapping[str, CachedFeatures]
+) -> CachedFeatures | JoinedFeatures | None:
+    """All parts as one, where they are there and of the same windows."""
+    if len(entries) < len(parts) or len({entry.n_rows for entry in entries.values()}) != 1:
+        return None
+    several = [entries[part] for part in parts]
+    return several[0] if len(several) == 1 else JoinedFeatures(key, recipe, *several)
 
 
 def _written(

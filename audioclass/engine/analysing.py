@@ -1,0 +1,254 @@
+"""One recording as an archive keeps it: its windows with posteriors and vectors, and the segments that these make."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.decode import open_audio
+from audioclass.audio.recorded import ClockRule, RecordedAt
+from audioclass.classifier.model import Model
+from audioclass.classifier.projection import Projection
+from audioclass.data import Cut, Features, Posteriors, Result, Segment
+from audioclass.engine.models import ModelFile
+from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, in_batches
+from audioclass.errors import AudioclassError, AudioFileError, ComponentError
+from audioclass.extraction.batch import extract_one, find_cached
+from audioclass.extraction.cache import Cache, content_of
+from audioclass.extraction.extract import extract_features
+from audioclass.recordings import regular
+from audioclass.run import Progress, Run, silent
+from audioclass.segmentation.results import result_of
+from audioclass.threads import one_thread
+
+CONTENT_LENGTH = 32  # of the digest's digits: 128 bits tell any recordings apart
+
+
+@dataclass(frozen=True)
+class SegmentChoice:
+    """How windows become segments, as it is stated: what an archive keeps beside them, and goes on with."""
+
+    smooth: str = DEFAULT_SMOOTHER
+    min_duration: float = 0.0
+    threshold: float = 0.0
+    unknown: float = 0.0
+
+    def resolved(self, run: Run) -> SegmentationOptions:
+        """As the engine takes them."""
+        values = asdict(self)
+        return SegmentationOptions.of(values.pop("smooth"), run, **values)
+
+    def to_json(self) -> str:
+        """As a text, always the same for the same choice."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def of_json(cls, text: str) -> SegmentChoice:
+        """The inverse of `to_json`."""
+        try:
+            values = json.loads(text)
+            return cls(str(values["smooth"]), *(float(values[name]) for name in ("min_duration", "threshold", "unknown")))
+        except (ValueError, KeyError, TypeError) as error:
+            raise AudioclassError(f"segments were made with options that are not known here: {text[:100]}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """The windows of a recording in the precision that is kept: (n, 2) times, posteriors, strangeness and vectors."""
+
+    times: np.ndarray
+    P: np.ndarray
+    codes: np.ndarray
+    strangeness: np.ndarray | None = None
+
+    def posteriors(self, labels: tuple[str, ...]) -> Posteriors:
+        """As smoothers and segments take them."""
+        P = self.P.astype(np.float64)
+        segments = tuple(Segment(float(start), float(end)) for start, end in self.times)
+        strangeness = None if self.strangeness is None else self.strangeness.astype(np.float64)
+        return Posteriors(P / P.sum(axis=1, keepdims=True), labels, segments, strangeness)
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What became of one recording: its windows and segments, or the one line that says why there are none.
+
+    `content` is empty where the file could not be read at all. `reason` tells of damage too: what was read stands.
+    """
+
+    path: Path
+    content: str = ""
+    bytes: int = 0
+    modified_ns: int = 0
+    seconds: float = 0.0
+    sample_rate: int | None = None
+    channels: int | None = None
+    recorded: RecordedAt | None = None
+    reason: str = ""
+    seconds_taken: float = 0.0
+    windows: Windows | None = None
+    result: Result | None = None
+    options: SegmentationOptions | None = None
+
+
+@dataclass(frozen=True)
+class Analyst:
+    """Analyses recordings with one model; features are looked up in the cache, and put there where it `keeps` them."""
+
+    model: ModelFile
+    projection: Projection
+    options: SegmentationOptions
+    cache: Cache | None = None
+    keeps: bool = False
+    clock: ClockRule = field(default_factory=ClockRule)
+    strict: bool = False
+    progress: Progress = silent
+
+    def __call__(self, path: Path) -> Analysis:
+        """What becomes of a recording; an error that a user can understand becomes a reason."""
+        start = time.perf_counter()
+        known = Analysis(path)
+        try:
+            known = file_facts(path)
+            analysis = self._analysed(known)
+        except AudioclassError as error:
+            where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know its recording
+            analysis = replace(known, reason=f"{where}{error}")
+        except OSError as error:
+            analysis = replace(known, reason=f"{path}: {error.strerror or error}")
+        return replace(analysis, seconds_taken=time.perf_counter() - start)
+
+    def _analysed(self, known: Analysis) -> Analysis:
+        digest = content_of(known.path)
+        known = replace(known, content=digest[:CONTENT_LENGTH], recorded=self.clock.find(known.path))
+        model = self.model.load()
+        reading = _Reading(known.path, model, self.progress)
+        windows = self._windows(model, in_batches(self._features(digest, model, reading)))
+        known = replace(known, seconds=reading.seconds, sample_rate=reading.sample_rate, channels=reading.channels)
+        if reading.cut is not None:
+            if self.strict:
+                raise AudioFileError(f"{known.path}: {reading.cut.reason}")
+            known = replace(known, reason=f"{known.path}: {reading.cut.reason}; indexed up to there")
+        result = segmented(windows, model, self.options, str(known.path))
+        return replace(known, windows=windows, result=result, options=self.options)
+
+    def _features(self, digest: str, model: Model, reading: _Reading) -> Iterator[Features]:
+        """From the cache, or computed now."""
+        cached = None
+        if self.cache is not None and self.keeps:
+            extracted = extract_one(reading.path, model.recipe, self.cache)
+            if extracted.cached is None:
+                raise AudioFileError(extracted.reason)
+            cached = extracted.cached
+        elif self.cache is not None:
+            cached = find_cached(digest, model.recipe, self.cache)
+        if cached is None:
+            yield from reading.computed()
+            return
+        reading.note(cached.cut, cached.seconds)
+        for X, times in cached.rows():
+            segments = tuple(Segment(float(start), float(end)) for start, end in times)
+            yield Features(X, model.recipe.columns, model.recipe.groups, segments)
+
+    @one_thread()
+    def _windows(self, model: Model, batches: Iterator[Features]) -> Windows:
+        times: list[tuple[float, float]] = []
+        parts: list[np.ndarray] = []
+        strange: list[np.ndarray] = []
+        codes: list[np.ndarray] = []
+        for features in batches:
+            prepared = model.prepared(features.X)
+            P, strangeness = model.classify_prepared(prepared, len(times))
+            times += [(segment.start, segment.end) for segment in features.segments]
+            parts.append(P.astype(np.float32))
+            codes.append(self.projection.codes(prepared[:, 0]))
+            strange += [] if strangeness is None else [strangeness.astype(np.float32)]
+        return Windows(
+            np.array(times, np.float64).reshape(-1, 2),
+            np.concatenate([np.empty((0, len(model.labels)), np.float32), *parts]),
+            np.concatenate([np.empty((0, self.projection.n_axes), np.int8), *codes]),
+            None if model.novelty is None else np.concatenate([np.empty(0, np.float32), *strange]),
+        )
+
+
+class _Reading:
+    """A recording as it is read: its features, and what is known of it when all were."""
+
+    def __init__(self, path: Path, model: Model, progress: Progress) -> None:
+        self.path, self._model, self._progress = path, model, progress
+        self.seconds = 0.0
+        self.sample_rate: int | None = None
+        self.channels: int | None = None
+        self.cut: Cut | None = None
+
+    def computed(self) -> Iterator[Features]:
+        """The features from the first to the last that can be read."""
+        recipe = self._model.recipe
+        with open_audio(self.path, strict=False) as audio:
+            self.sample_rate, self.channels = audio.sample_rate, audio.channels
+            declared = audio.declared / audio.sample_rate if audio.declared else None
+
+            def blocks() -> Iterator[Any]:
+                for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
+                    yield block
+                    self.seconds = audio.position / audio.sample_rate
+                    self._progress(self.path.name, self.seconds, declared)
+
+            yield from extract_features(blocks(), recipe)
+        self.seconds, self.cut = audio.position / audio.sample_rate, audio.cut
+
+    def note(self, cut: Cut | None, seconds: float) -> None:
+        """What the header says, where features came from a cache."""
+        with open_audio(self.path, strict=False) as audio:
+            self.sample_rate, self.channels = audio.sample_rate, audio.channels
+            self.seconds = audio.declared / audio.sample_rate if audio.declared and cut is None else seconds
+        self.cut = cut
+
+
+def content_id(path: Path) -> str:
+    """What tells the content of a recording from others; empty where it cannot be read."""
+    try:
+        return content_of(path)[:CONTENT_LENGTH]
+    except OSError:
+        return ""
+
+
+def file_facts(path: Path) -> Analysis:
+    """What the file system says of a recording."""
+    status = os.stat(regular(path))
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise AudioFileError(f"{path}: its name is no text, an archive cannot keep it") from error
+    return Analysis(path, bytes=status.st_size, modified_ns=status.st_mtime_ns)
+
+
+def segmented(windows: Windows, model: Model, options: SegmentationOptions, name: str) -> Result:
+    """The segments that windows make."""
+    stream = options.stream(model)
+    with one_thread():
+        segments = [*stream.push(windows.posteriors(model.labels)), *stream.finish()]
+    return result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
+
+
+def check_choice(choice: SegmentChoice, model: Model, run: Run) -> SegmentationOptions:
+    """The options of a choice, refused where they do not fit the model."""
+    options = choice.resolved(run)
+    options.stream(model)
+    return options
+
+
+def versions_of(about: Mapping[str, Any], versions: Mapping[str, str]) -> str:
+    """What computes, as a text: ourselves and our libraries, and the distributions of the model's components."""
+    plugins = {str(one["distribution"]): str(one["version"]) for one in about.get("pieces", []) if "version" in one}
+    return json.dumps({**plugins, **versions}, sort_keys=True)
+
+

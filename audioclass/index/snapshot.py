@@ -1,0 +1,142 @@
+"""The tables of an archive as they are at one moment, as views of a DuckDB connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from audioclass.errors import UsageError, listed, text_of
+from audioclass.index.schema import EXTRA, RECORDINGS, TABLES
+from audioclass.index.tables import Table, clean_address, is_remote
+from audioclass.packages import import_extra
+
+# A row for each segment of each recording that is there, with its clock time: what `find` asks.
+OCCURRENCES = """
+SELECT s.model, r.path, s.start_s, s.end_s, s.end_s - s.start_s AS duration_s, s.label, s.probability,
+    s.runner_up, s.runner_up_probability, s.novelty, s.posteriors, s.content,
+    r.recorded_at::TIMESTAMP + to_microseconds((s.start_s * 1e6)::BIGINT) AS started_at,
+    started_at + to_minutes(coalesce(r.utc_offset_minutes, 0)) AS local_time,
+    r.* EXCLUDE (path, content)
+FROM segments AS s JOIN recordings AS r ON r.content = s.content AND r.removed_at IS NULL
+"""
+
+
+@dataclass(frozen=True)
+class KnownModel:
+    """A model that an archive holds results of, without its file."""
+
+    id: str
+    name: str
+    digest: str
+    labels: tuple[str, ...]
+    window: float
+    hop: float
+
+
+class Snapshot:
+    """An archive at one moment: the versions of its tables, and answers to questions in SQL."""
+
+    def __init__(self, address: str) -> None:
+        self.address = clean_address(address)
+        self.versions = {name: Table.named(self.address, name).open() for name in TABLES}
+        self._connection: Any = None
+        self._is_locked = False
+
+    def files(self, table: str, model: str | None = None) -> list[str]:
+        """The Parquet files that a table is made of, of one model where it is partitioned by models."""
+        filters = [("model", "=", model)] if model is not None and TABLES[table].partitioned_by else None
+        return sorted(self.versions[table].file_uris(filters))
+
+    @property
+    def connection(self) -> Any:
+        """A connection with a view of each table, and `occurrences`."""
+        if self._connection is None:
+            self._connection = import_extra("duckdb", EXTRA).connect(":memory:")
+            self._connection.execute("SET TimeZone = 'UTC'")
+            for name in TABLES:
+                self._view(name)
+            self._connection.execute(f"CREATE VIEW occurrences AS {OCCURRENCES}")
+        return self._connection
+
+    def _view(self, name: str) -> None:
+        files = self.files(name)
+        if is_remote(self.address):
+            self._connection.register(name, self.versions[name].to_pyarrow_dataset())
+        elif not files:
+            self._connection.register(name, TABLES[name].arrow().empty_table())
+        else:
+            listed_files = ", ".join(_quoted(file) for file in files)
+            types = "hive_types = {'model': VARCHAR}" if TABLES[name].partitioned_by else "hive_partitioning = false"
+            union = ", union_by_name = true" if TABLES[name].open else ""
+            self._connection.execute(f"CREATE VIEW {name} AS FROM read_parquet([{listed_files}], {types}{union})")
+
+    def arrow(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
+        """What a question in SQL gives, as an Arrow table."""
+        return self.connection.sql(sql, params=values or None).to_arrow_table()
+
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """The same as plain rows."""
+        answer: list[tuple[Any, ...]] = self.connection.execute(sql, values or None).fetchall()
+        return answer
+
+    def models(self) -> list[KnownModel]:
+        """The models that were used, the last one first."""
+        columns = "model, name, digest, labels, window_s, hop_s"
+        rows = self.rows(f"SELECT {columns} FROM models ORDER BY added_at DESC, model")  # noqa: S608 (our own names)
+        return [KnownModel(i, name, digest, tuple(labels), w, hop) for i, name, digest, labels, w, hop in rows]
+
+    def model(self, named: str | None = None) -> KnownModel:
+        """The model of a name, a digest or the start of one; the last one that was used where none is named."""
+        models = self.models()
+        if not models:
+            raise UsageError(f"{self.address}: holds no results yet; `audioclass index add` adds recordings")
+        matching = [one for one in models if named in (None, one.name, one.id) or one.digest.startswith(named or "")]
+        if not matching:
+            known = listed([f"{one.name} ({one.id})" for one in models])
+            raise UsageError(f"{self.address}: holds no results of {named!r}; known: {known}")
+        return matching[0]
+
+    def model_file(self, model: KnownModel) -> tuple[bytes, bytes]:
+        """The file of a model, and its projection."""
+        [(file, projection)] = self.rows("SELECT file, projection FROM models WHERE model = ? LIMIT 1", [model.id])
+        return bytes(file), bytes(projection)
+
+    def further_columns(self) -> list[str]:
+        """The columns of recordings that a user's table brought."""
+        return [field.name for field in self.versions["recordings"].schema().fields if field.name not in RECORDINGS.columns]
+
+    def ask(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """What a user's own question gives: names of columns and rows; no file but the archive's can be read."""
+        duckdb = import_extra("duckdb", EXTRA)
+        self._lock()
+        try:
+            answer = self.connection.execute(sql)
+            return [column[0] for column in answer.description or ()], answer.fetchall()
+        except duckdb.Error as error:
+            raise UsageError(f"--sql: {text_of(error)[:300]}") from error
+
+    def _lock(self) -> None:
+        """From now on no question reads or writes a file outside the archive."""
+        if self._is_locked:
+            return
+        if not is_remote(self.address):
+            self.connection.execute(f"SET allowed_directories = [{_quoted(self.address)}]")
+        self.connection.execute("SET enable_external_access = false")
+        self.connection.execute("SET lock_configuration = true")
+        self._is_locked = True
+
+
+def segment_options(files: Sequence[str]) -> str | None:
+    """How the segments in files were made, which is the same in all of them; None where there are none."""
+    parquet = import_extra("pyarrow.parquet", EXTRA)
+    for file in files:
+        batch = next(parquet.ParquetFile(file).iter_batches(1, columns=["options"]), None)
+        if batch is not None and batch.num_rows:
+            return str(batch["options"][0].as_py())
+    return None
+
+
+def _quoted(text: str) -> str:
+    """A text as SQL has it."""
+    return "'" + text.replace("'", "''") + "'"
