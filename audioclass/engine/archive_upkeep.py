@@ -209,8 +209,7 @@ def verify(address: str | Path, run: Run, *, contents: bool = False) -> Verified
     if unfinished:
         verified.notes.append(f"{len(unfinished)} recordings are half written; adding them again finishes them")
     for model in snapshot.models():
-        content, _ = snapshot.model_file(model)
-        if hashlib.sha256(content).hexdigest() != model.digest:
+        if hashlib.sha256(snapshot.model_file(model)).hexdigest() != model.digest:
             verified.problems.append(f"the file of model {model.name} ({model.id}) is damaged")
         different = {segment_options([file]) for file in snapshot.files("segments", model.id)} - {None}
         if len(different) > 1:

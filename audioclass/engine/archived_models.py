@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from audioclass.classifier.model import Model
 from audioclass.classifier.projection import Projection
 from audioclass.engine.archive_rows import now, table_of
-from audioclass.engine.models import SUFFIX, ModelFile, loaded, model_path
-from audioclass.errors import ModelError
+from audioclass.engine.models import SUFFIX, ModelFile, model_path
+from audioclass.errors import AudioclassError, ModelError
 from audioclass.index.schema import MODELS
 from audioclass.index.snapshot import KnownModel, Snapshot
 from audioclass.index.tables import Table
@@ -25,12 +27,16 @@ ID_LENGTH = 12  # digits of the digest that tell the models of an archive apart
 
 @dataclass(frozen=True, eq=False)
 class ArchivedModel:
-    """A model with what an archive knows of it."""
+    """A model with what an archive knows of it; its file is read when the model is used."""
 
     known: KnownModel
-    model: Model
     file: ModelFile
     projection: Projection
+
+    @property
+    def model(self) -> Model:
+        """The model itself."""
+        return self.file.load()
 
 
 def register_model(address: str, model: str | Path) -> ArchivedModel:
@@ -38,46 +44,58 @@ def register_model(address: str, model: str | Path) -> ArchivedModel:
     with model_path(model) as path:
         content = path.read_bytes()
     file, digest = ModelFile.of(model), hashlib.sha256(content).hexdigest()
-    read = file.load()
-    known = KnownModel(
-        digest[:ID_LENGTH], read.name, digest, read.labels, read.recipe.window, read.recipe.window_hop
-    )
-    if (stored := _stored_projection(Snapshot(address), known)) is None:
-        projection = Projection.of(read)
-        row = {
-            "model": [known.id],
-            "name": [known.name],
-            "digest": [digest],
-            "labels": [list(known.labels)],
-            "window_s": [known.window],
-            "hop_s": [known.hop],
-            "file": [content],
-            "projection": [projection.to_bytes()],
-            "added_at": [now()],
-        }
 
-        def absent(version: object) -> object:
-            """The row, unless somebody else was first."""
-            return None if _stored_projection(Snapshot(address), known) is not None else table_of(MODELS, row)
+    def absent(_version: object) -> Any:
+        """Its row, unless somebody else was first."""
+        return None if _stored(Snapshot(address), digest) else _row(file.load(), content, digest)
 
+    stored = _stored(Snapshot(address), digest)
+    if stored is None:
         Table.named(address, "models").commit(absent)
-        stored = _stored_projection(Snapshot(address), known) or projection
-    return ArchivedModel(known, read, file, stored)
+        stored = _stored(Snapshot(address), digest)
+    if stored is None:
+        raise AudioclassError(f"{address}: model {model} is gone while it was added")
+    return ArchivedModel(stored[0], file, stored[1])
+
+
+def _stored(snapshot: Snapshot, digest: str) -> tuple[KnownModel, Projection] | None:
+    """What an archive holds of a model."""
+    known = next((one for one in snapshot.models() if one.digest == digest), None)
+    return None if known is None else (known, _projection(snapshot, known))
+
+
+def _row(model: Model, content: bytes, digest: str) -> Any:
+    columns = {
+        "model": [digest[:ID_LENGTH]],
+        "name": [model.name],
+        "digest": [digest],
+        "labels": [list(model.labels)],
+        "taxonomy": [json.dumps(model.taxonomy.leaf_paths)],
+        "window_s": [model.recipe.window],
+        "hop_s": [model.recipe.window_hop],
+        "file": [content],
+        "projection": [Projection.of(model).to_bytes()],
+        "added_at": [now()],
+    }
+    return table_of(MODELS, columns)
 
 
 @contextlib.contextmanager
 def archived_model(snapshot: Snapshot, named: str | None, run: Run) -> Iterator[ArchivedModel]:
     """A model from its file in the archive, which is kept in the cache of the run, or while the context lasts."""
     known = snapshot.model(named)
-    content, projection = snapshot.model_file(known)
+    content = snapshot.model_file(known)
     if hashlib.sha256(content).hexdigest() != known.digest:
         raise ModelError(f"{snapshot.address}: the file of model {known.name} ({known.id}) is damaged")
+    with _file_of(content, known, run) as path:
+        yield ArchivedModel(known, ModelFile.of(path), _projection(snapshot, known))
+
+
+def _projection(snapshot: Snapshot, known: KnownModel) -> Projection:
     try:
-        read = Projection.of_bytes(projection)
+        return Projection.of_bytes(snapshot.projection(known))
     except (ValueError, OSError, KeyError) as error:
         raise ModelError(f"{snapshot.address}: the projection of model {known.name} is damaged: {error}") from error
-    with _file_of(content, known, run) as path:
-        yield ArchivedModel(known, loaded(path), ModelFile.of(path), read)
 
 
 @contextlib.contextmanager
@@ -96,7 +114,3 @@ def _file_of(content: bytes, known: KnownModel, run: Run) -> Iterator[Path]:
             part.write_bytes(content)
     yield path
 
-
-def _stored_projection(snapshot: Snapshot, known: KnownModel) -> Projection | None:
-    rows = snapshot.rows("SELECT projection FROM models WHERE model = ? LIMIT 1", [known.id])
-    return Projection.of_bytes(bytes(rows[0][0])) if rows else None

@@ -151,8 +151,6 @@ class ArchiveWriter:
         self._archive, self._model, self._additions, self._run = archive, model, additions, run
         self._snapshot = Snapshot(archive)
         self._choice = self._chosen()
-        self._options = check_choice(self._choice, model.model, run)
-        self._versions = versions_of(model.model.about, versions())
         self._inserters = {name: self._inserter(name) for name in ("windows", "segments", "analyses")}
         self._waiting: list[Analysis] = []  # analysed now
         self._found_again: list[Analysis] = []  # analysed before, in another place
@@ -189,7 +187,7 @@ class ArchiveWriter:
         todo = self._todo(files)
         n_done = len(files) - len(todo)
         self._run.progress("recordings", n_done, len(files))
-        for number, analysis in enumerate(self._analysed(todo), start=n_done + 1):
+        for number, analysis in enumerate(self._analysed(todo) if todo else (), start=n_done + 1):
             self._take(analysis)
             self._run.progress("recordings", number, len(files))
         self._commit()
@@ -236,7 +234,7 @@ class ArchiveWriter:
         analyst = Analyst(
             self._model.file,
             self._model.projection,
-            self._options,
+            check_choice(self._choice, self._model.model, run),
             None if folder is None else Cache(folder / "features").prepare(),
             keeps=self._additions.keeps_features,
             clock=self._additions.clock,
@@ -265,7 +263,7 @@ class ArchiveWriter:
             self._inserters["segments"].insert(partial(self._segments_for, several))
         if several:
             self._inserters["analyses"].insert(
-                lambda version: analysis_rows(list(several.values()), model.id, self._versions)
+                lambda version: analysis_rows(list(several.values()), model.id, self._versions())
             )
         Table.named(self._archive, "recordings").upsert(recording_rows([*self._waiting, *self._found_again]))
         if self._left:
@@ -274,6 +272,9 @@ class ArchiveWriter:
         self._waiting, self._found_again, self._left = [], [], []
         self._committed_at = time.monotonic()
 
+    def _versions(self) -> str:
+        return versions_of(self._model.model.about, versions())
+
     def _segments_for(self, analyses: Mapping[str, Analysis], version: Any) -> Any:
         """Segments as those that are there: made anew where somebody has changed how, meanwhile."""
         model = self._model
@@ -281,13 +282,10 @@ class ArchiveWriter:
         results = {content: one.result for content, one in analyses.items() if one.result is not None}
         if stored is not None and stored != self._choice.to_json():
             self._choice = SegmentChoice.of_json(stored)
-            self._options = check_choice(self._choice, model.model, self._run)
-        if any(one.options != self._options for one in analyses.values()):
-            results = {
-                content: segmented(one.windows, model.model, self._options, str(one.path))
-                for content, one in analyses.items()
-                if one.windows is not None
-            }
+        options = check_choice(self._choice, model.model, self._run)
+        for content, one in analyses.items():
+            if one.windows is not None and one.options != options:
+                results[content] = segmented(one.windows, model.model, options, str(one.path))
         return segment_rows(results, model.known.id, self._choice.to_json())
 
 

@@ -101,6 +101,10 @@ class ModelFile:
             return cls(str(model), None)
         return cls(str(model), (os.path.realpath(model), status.st_ino, status.st_size, status.st_mtime_ns))
 
+    def needed_files(self) -> list[Path]:
+        """Its file, where it is not shipped: other machines must have the same."""
+        return [] if self.state is None else [Path(self.name)]
+
     def load(self) -> Model:
         """The model, read once in a process: a batch that has begun keeps what it has read."""
         return _load_once(self)

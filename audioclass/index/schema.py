@@ -86,6 +86,7 @@ MODELS = TableSchema(
         "name": Column("text", "what the model calls itself"),
         "digest": Column("text", "digest of the model file"),
         "labels": Column("texts", "its labels, in the order of posteriors"),
+        "taxonomy": Column("text", "for each label the names of the groups above it and its own, as JSON"),
         "window_s": Column("number", "length of a window in seconds"),
         "hop_s": Column("number", "from one window to the next in seconds"),
         "file": Column("bytes", "the model file itself"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from audioclass.errors import UsageError, listed, text_of
 from audioclass.index.schema import EXTRA, RECORDINGS, TABLES
 from audioclass.index.tables import Table, clean_address, is_remote
 from audioclass.packages import import_extra
+from audioclass.taxonomy import Taxonomy
 
 # A row for each segment of each recording that is there, with its clock time: what `find` asks.
 OCCURRENCES = """
@@ -30,6 +32,7 @@ class KnownModel:
     name: str
     digest: str
     labels: tuple[str, ...]
+    taxonomy: Taxonomy
     window: float
     hop: float
 
@@ -82,9 +85,12 @@ class Snapshot:
 
     def models(self) -> list[KnownModel]:
         """The models that were used, the last one first."""
-        columns = "model, name, digest, labels, window_s, hop_s"
+        columns = "model, name, digest, labels, taxonomy, window_s, hop_s"
         rows = self.rows(f"SELECT {columns} FROM models ORDER BY added_at DESC, model")  # noqa: S608 (our own names)
-        return [KnownModel(i, name, digest, tuple(labels), w, hop) for i, name, digest, labels, w, hop in rows]
+        return [
+            KnownModel(short, name, digest, tuple(labels), Taxonomy.of_paths(json.loads(paths)), window, hop)
+            for short, name, digest, labels, paths, window, hop in rows
+        ]
 
     def model(self, named: str | None = None) -> KnownModel:
         """The model of a name, a digest or the start of one; the last one that was used where none is named."""
@@ -97,10 +103,13 @@ class Snapshot:
             raise UsageError(f"{self.address}: holds no results of {named!r}; known: {known}")
         return matching[0]
 
-    def model_file(self, model: KnownModel) -> tuple[bytes, bytes]:
-        """The file of a model, and its projection."""
-        [(file, projection)] = self.rows("SELECT file, projection FROM models WHERE model = ? LIMIT 1", [model.id])
-        return bytes(file), bytes(projection)
+    def model_file(self, model: KnownModel) -> bytes:
+        """The file of a model."""
+        return bytes(self.rows("SELECT file FROM models WHERE model = ? LIMIT 1", [model.id])[0][0])
+
+    def projection(self, model: KnownModel) -> bytes:
+        """What makes vectors of the features that a model prepares."""
+        return bytes(self.rows("SELECT projection FROM models WHERE model = ? LIMIT 1", [model.id])[0][0])
 
     def further_columns(self) -> list[str]:
         """The columns of recordings that a user's table brought."""

@@ -1,0 +1,156 @@
+"""Segments found in an archive: by what they are called and when they were, and by a sound that they are like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.decode import open_audio
+from audioclass.data import Result, Segment
+from audioclass.engine.archived_models import ArchivedModel, archived_model
+from audioclass.errors import UsageError
+from audioclass.extraction.extract import extract_features
+from audioclass.index.query import SegmentQuery
+from audioclass.index.schema import EXTRA
+from audioclass.index.similar import Hits, vectors_of
+from audioclass.index.snapshot import KnownModel, Snapshot
+from audioclass.packages import import_extra
+from audioclass.recordings import regular
+from audioclass.run import Run
+from audioclass.segmentation.back_off import UNKNOWN
+from audioclass.taxonomy import Taxonomy
+
+MOST_QUERIES = 64  # windows of an example
+DEFAULT_LIMIT = 50  # of segments like an example
+EXAMPLE = re.compile(r"(?P<path>.+)@(?P<start>\d+(?:\.\d+)?)-(?P<end>\d+(?:\.\d+)?)")
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Segments with the local clock time of each, None where nobody knows, and how similar each is to an example."""
+
+    result: Result
+    times: tuple[datetime | None, ...]
+    similarities: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A recording, or a stretch of one from `start` to `end` in seconds, that segments are to be like."""
+
+    path: Path
+    start: float = 0.0
+    end: float = float("inf")
+
+    @classmethod
+    def parse(cls, text: str) -> Example:
+        """`clip.wav` or `clip.wav@12.5-15`."""
+        match = EXAMPLE.fullmatch(text)
+        if match is None or Path(text).exists():
+            return cls(Path(text))
+        start, end = float(match["start"]), float(match["end"])
+        if start >= end:
+            raise UsageError(f"{text}: the stretch ends before it starts")
+        return cls(Path(match["path"]), start, end)
+
+
+def find_segments(
+    snapshot: Snapshot, query: SegmentQuery, run: Run, model: str | None = None, example: Example | None = None
+) -> Found:
+    """The segments that a query asks for, in its order; like an example, the most similar first."""
+    if example is None:
+        if query.sort.removeprefix("-") == "similarity":
+            raise UsageError("--sort similarity needs --like with an example")
+        known = snapshot.model(model)
+        statement, values = query.statement(known.id)
+        return _found(snapshot.arrow(statement, values), known)
+    with archived_model(snapshot, model, run) as archived:
+        return _find_like(snapshot, query, run, archived, example)
+
+
+def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
+    """What segments may be called, labels and groups, with the labels below each."""
+    groups = {node.name: tuple(node.labels) for node in taxonomy.groups if node.name}
+    return {UNKNOWN: (), **groups, **{label: (label,) for label in taxonomy.labels}}
+
+
+def _find_like(snapshot: Snapshot, query: SegmentQuery, run: Run, archived: ArchivedModel, example: Example) -> Found:
+    """More and more windows, until enough segments hold one of them or there are no more."""
+    projection = archived.projection
+    limit = query.limit or DEFAULT_LIMIT
+    query = replace(query, limit=limit, sort="similarity" if query.sort == "path" else query.sort)
+    codes = projection.codes(_prepared(example, archived))
+    vectors = vectors_of(snapshot, archived.known, projection.n_axes, run)
+    count = 4 * limit
+    while True:
+        hits = vectors.nearest(codes, count)
+        snapshot.connection.register("hits", _hits_table(hits))
+        statement, values = query.statement(archived.known.id, hits=True)
+        table = snapshot.arrow(statement, values)
+        if table.num_rows >= limit or count >= len(vectors.windows):
+            break
+        count *= 8
+    similarities = projection.similarity(table["distance"].to_numpy()).tolist()
+    return replace(_found(table, archived.known), similarities=tuple(similarities))
+
+
+def _prepared(example: Example, archived: ArchivedModel) -> np.ndarray:
+    """The windows of an example as the model's kernels compare them: those whose middle lies in it, else the nearest."""
+    model, rows, middles = archived.model, [], []
+    for X, middle in _windows(example, archived):
+        rows.append(X)
+        middles.append(middle)
+    if not rows:
+        raise UsageError(f"{example.path}: no window of the model fits into it")
+    at = np.array(middles)
+    inside = np.flatnonzero((at >= example.start) & (at < example.end))
+    if not len(inside):
+        last = example.end if np.isfinite(example.end) else example.start
+        inside = np.array([int(np.abs(at - (example.start + last) / 2).argmin())])
+    picked = inside[:: -(-len(inside) // MOST_QUERIES)]
+    return np.asarray(model.prepared(np.stack([rows[place] for place in picked]))[:, 0])
+
+
+def _windows(example: Example, archived: ArchivedModel) -> Iterator[tuple[np.ndarray, float]]:
+    """Features of windows, with the middle of each, to the end of the example and one more."""
+    recipe = archived.model.recipe
+    with open_audio(regular(example.path), strict=False) as audio:
+        for features in extract_features(cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim), recipe):
+            for X, segment in zip(features.X, features.segments, strict=True):
+                middle = (segment.start + segment.end) / 2
+                if segment.end > example.start - recipe.window:
+                    yield X, middle
+                if middle > example.end + recipe.window:
+                    return
+
+
+def _hits_table(hits: Hits) -> Any:
+    arrow = import_extra("pyarrow", EXTRA)
+    contents = np.char.decode(hits.windows["content"], "ascii").tolist()
+    times = {name: np.ascontiguousarray(hits.windows[name]) for name in ("start_s", "end_s")}
+    return arrow.table({"content": contents, **times, "distance": hits.distances})
+
+
+def _found(table: Any, model: KnownModel) -> Found:
+    columns = {name: table[name].to_pylist() for name in ("path", "start_s", "end_s", "label", "sample_rate")}
+    rows = zip(columns["start_s"], columns["end_s"], columns["label"], strict=True)
+    segments = tuple(Segment(start, end, label) for start, end, label in rows)
+    P = np.array(table["posteriors"].to_pylist(), np.float64).reshape(len(segments), len(model.labels))
+    novelty = table["novelty"].to_numpy().astype(np.float64) if table["novelty"].null_count == 0 and segments else None
+    result = Result(
+        tuple(columns["path"]),
+        segments,
+        P,
+        model.labels,
+        tuple(model.taxonomy.path(label) for label in model.labels),
+        {path: rate for path, rate in zip(columns["path"], columns["sample_rate"], strict=True) if rate},
+        novelty=novelty,
+    )
+    return Found(result, tuple(table["local_time"].to_pylist()))
