@@ -7,6 +7,7 @@ deeper ones are lighter.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
 
 from audioclass.markup import element, escape
 
@@ -57,9 +58,9 @@ def table(head: list[str], rows: list[list[str]], **attributes: object) -> str:
     return element("div", element("table", element("thead", top) + element("tbody", body), **attributes), class_="wide")
 
 
-def row_head(text: str) -> str:
+def row_head(text: str, **attributes: object) -> str:
     """The cell that names its row."""
-    return element("th", escape(text), scope="row")
+    return element("th", escape(text), scope="row", **attributes)
 
 
 def cell(text: str, **attributes: object) -> str:
@@ -76,3 +77,14 @@ def facts(notes: Mapping[str, str]) -> str:
     """What a reader should know of where the numbers come from: a name and a value a line."""
     pairs = "".join(element("dt", escape(name)) + element("dd", escape(value)) for name, value in notes.items())
     return element("dl", pairs) if notes else ""
+
+
+def drawing(content: str, title: str, width: float, height: float) -> str:
+    """A chart as one SVG that says what it is to those who cannot see it."""
+    inner, box = element("title", escape(title)) + content, f"0 0 {width:g} {height:g}"
+    return element("svg", inner, class_="chart", viewBox=box, width=f"{width:g}", height=f"{height:g}", role="img")
+
+
+def asset(name: str) -> str:
+    """A style sheet or script that lies beside these modules."""
+    return files("audioclass.reports").joinpath(name).read_text(encoding="utf-8")

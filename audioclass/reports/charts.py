@@ -1,7 +1,7 @@
 """Charts of an evaluation as SVG and HTML: confusion, ROC curves, reliability.
 
 Series differ by colour and by dash, cells by shade and by number: nothing is told by hue alone. Colours are the CSS
-variables of `look.py`, so that a chart follows the page into the dark.
+variables of `appearance.py`, so that a chart follows the page into the dark.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from audioclass.evaluation.calibration import Reliability
 from audioclass.evaluation.formatting import shown
 from audioclass.evaluation.ranking import Roc
 from audioclass.markup import element, escape
+from audioclass.reports.appearance import drawing
 
 DASHES = ("none", "7 3", "2 2", "9 3 2 3", "12 4", "4 2", "1 3")
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -52,11 +53,8 @@ class Plot:
         return "".join(map(self._tick, TICKS)) + (titles if x_title else "")
 
     def drawing(self, content: str, title: str) -> str:
-        """The whole as one SVG that says what it is to those who cannot see it."""
-        width, height = self.left + self.side + self.margin, self.margin + self.side + self.bottom
-        inner = element("title", escape(title)) + content
-        box = f"0 0 {width:g} {height:g}"
-        return element("svg", inner, class_="chart", viewBox=box, width=f"{width:g}", height=f"{height:g}", role="img")
+        """The whole as one SVG, with room for the axes."""
+        return drawing(content, title, self.left + self.side + self.margin, self.margin + self.side + self.bottom)
 
     def _tick(self, value: float) -> str:
         grid = self.line((value, value), (0, 1), class_="grid") + self.line((0, 1), (value, value), class_="grid")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from audioclass.data import Posteriors, Result
 from audioclass.display import encodable
 from audioclass.formats.rows import ResultRow, label_names, rows_of
 from audioclass.markup import element, embedded_json, escape, page
-from audioclass.reports.appearance import STYLE, cell, row_head, table
+from audioclass.reports.appearance import STYLE, asset, cell, row_head, table
 from audioclass.reports.curves import Curves, curves_of
 from audioclass.reports.envelope import Envelope
 
@@ -46,7 +45,7 @@ def recording_page(
     data = _data(rows, result, curves_of(windows), envelope)
     body = _header(title, data["duration"], len(rows)) + _stage(audio) + _summary(rows, data["duration"]) + _help()
     body += element("script", embedded_json(data), type="application/json", id="recording")
-    return page(title, STYLE + _read("recording.css"), body, _read("recording.js"))
+    return page(title, STYLE + asset("recording.css"), body, asset("recording.js"))
 
 
 def _data(rows: Sequence[ResultRow], result: Result, curves: Curves, envelope: Envelope | None) -> dict[str, Any]:
@@ -132,7 +131,3 @@ def clock(seconds: float) -> str:
     hours, minutes = divmod(tenths // 600, 60)
     lead = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
     return f"{lead}:{tenths % 600 // 10:02d}.{tenths % 10}"
-
-
-def _read(name: str) -> str:
-    return files("audioclass.reports").joinpath(name).read_text(encoding="utf-8")
