@@ -114,16 +114,13 @@ def _about(rows: Sequence[ListedSegment], n_listed: int) -> str:
 
 def _button(row: ListedSegment, number: int | None, *, is_first: bool) -> str:
     if number is None:
-        return element("td", "–")
-    times = {"data_start": f"{row.segment.start:.3f}", "data_end": f"{row.segment.end:.3f}"}
-    focus = {"autofocus": ""} if is_first else {}
-    words = _spoken(row)
-    return element(
-        "td",
-        element(
-            "button", "▶", type="button", title=words, aria_label=f"play {words}", data_audio=number, **times, **focus
-        ),
+        return cell("–", class_="listen")
+    words, focus = _spoken(row), {"autofocus": ""} if is_first else {}
+    stretch = {"data_start": f"{row.segment.start:.3f}", "data_end": f"{row.segment.end:.3f}"}
+    button = element(
+        "button", "▶", type="button", title=words, aria_label=f"play {words}", data_audio=number, **stretch, **focus
     )
+    return element("td", button, class_="listen")
 
 
 def _spoken(row: ListedSegment) -> str:

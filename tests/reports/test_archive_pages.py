@@ -343,8 +343,14 @@ def test_thousands_of_rows_remain_usable(tmp_path):
         assert complaints == []
 
 
-def test_paper_has_no_players_and_keeps_the_charts(tmp_path):
-    with opened(tmp_path / "page.html", archive_page(summary_of(), lambda file: "a.wav")) as (page, _):
+def test_paper_has_no_players_and_shows_what_was_folded(tmp_path):
+    sheet = {"width": 720, "height": 1000}
+    with opened(tmp_path / "page.html", archive_page(summary_of(60), lambda file: "a.wav"), viewport=sheet) as (
+        page,
+        _,
+    ):
         page.emulate_media(media="print")
-        assert not page.locator("#listen").is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 720
+        assert page.locator("#listen:visible, button:visible, .listen:visible").count() == 0
+        assert page.get_by_role("rowheader", name="label 56").first.is_visible()
         assert page.locator("svg.chart").first.is_visible()
