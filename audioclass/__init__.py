@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` brings them
+    from audioclass.engine.archives import open_archive
     from audioclass.engine.classifying import classify
     from audioclass.engine.features import extract
     from audioclass.engine.models import load_model
@@ -27,6 +28,7 @@ _HOMES = {
     "extract": "engine.features",
     "hookimpl": "hookspecs",
     "load_model": "engine.models",
+    "open_archive": "engine.archives",
     "parameter": "parameters",
     "plugin_manager": "plugins.manager",
     "train": "engine.training",
@@ -40,6 +42,7 @@ __all__ = [
     "extract",
     "hookimpl",
     "load_model",
+    "open_archive",
     "parameter",
     "plugin_manager",
     "train",

@@ -69,7 +69,7 @@ def write_archive(path: Path, manifest: Mapping[str, Any], arrays: Mapping[str, 
 
 
 @dataclass(frozen=True)
-class Archive:
+class ModelArchive:
     """An open model file: its manifest, and arrays that are read when they are asked for.
 
     `has_digests` tells whether it states what its members must be; where it does, they are.
@@ -110,7 +110,7 @@ class Archive:
 
 
 @contextlib.contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
+def open_model_archive(path: Path) -> Iterator[ModelArchive]:
     """A model file, its directory and manifest checked; whatever is wrong within becomes a ModelError of one line."""
     with naming(path):
         if reason := irregularity(path):
@@ -121,7 +121,7 @@ def open_archive(path: Path) -> Iterator[Archive]:
                 yield _opened(archive)
 
 
-def _opened(archive: zipfile.ZipFile) -> Archive:
+def _opened(archive: zipfile.ZipFile) -> ModelArchive:
     members = _members(archive)
     has_digests = DIGESTS in members
     digests = _digests(archive, members) if has_digests else {}
@@ -129,7 +129,7 @@ def _opened(archive: zipfile.ZipFile) -> Archive:
     if has_digests and digests[MANIFEST] != _digest(MANIFEST, text):
         raise ModelError(f"{MANIFEST} is not what was saved: its SHA-256 is another")
     names = tuple(name.removesuffix(".npy") for name in members if name not in (MANIFEST, DIGESTS))
-    return Archive(_manifest(text), names, has_digests, archive, digests)
+    return ModelArchive(_manifest(text), names, has_digests, archive, digests)
 
 
 @contextlib.contextmanager

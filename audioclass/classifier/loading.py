@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from audioclass.classifier.about import check_about
-from audioclass.classifier.archive import DIGESTS, Archive, open_archive
+from audioclass.classifier.archive import DIGESTS, ModelArchive, open_model_archive
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.blame import culprit, remedy
 from audioclass.classifier.classifier import Classifier, StatedComponent
@@ -67,7 +67,7 @@ GROUPS = ("preparation", "golden", "memory", "recordings", "bank", "machines", S
 
 def load_model(path: Path, registry: Registry, *, verify: bool = True) -> Model:
     """Read a model; its golden vectors are recomputed unless told not to, and drift beyond rounding is refused."""
-    with open_archive(path) as archive:
+    with open_model_archive(path) as archive:
         check_format(archive)
         _check_components(archive, registry)
         model = _model(archive.manifest, _arrays(archive), registry)
@@ -86,7 +86,7 @@ def check_drift(model: Model, registry: Registry) -> Drift:
 
 def read_summary(path: Path, registry: Registry) -> tuple[Summary, Mapping[str, Any]]:
     """What a model file says of itself, with its manifest; components that are not installed are not missed."""
-    with open_archive(path) as archive:
+    with open_model_archive(path) as archive:
         check_format(archive)
         manifest = archive.manifest
         archive.check_others(archive.names)
@@ -117,7 +117,7 @@ def read_summary(path: Path, registry: Registry) -> tuple[Summary, Mapping[str, 
     return summary, manifest
 
 
-def check_format(archive: Archive) -> None:
+def check_format(archive: ModelArchive) -> None:
     """Refuse what is no model, is of a later version, or has lost the digests that its schema has."""
     manifest = archive.manifest
     if manifest.get("format") != FORMAT:
@@ -131,7 +131,7 @@ def check_format(archive: Archive) -> None:
         raise ModelError(f"member {DIGESTS!r} is missing: nothing tells whether the model is what was saved")
 
 
-def _arrays(archive: Archive) -> dict[str, np.ndarray]:
+def _arrays(archive: ModelArchive) -> dict[str, np.ndarray]:
     """The members of the groups that we know, all of them expected by the manifest; the others are only compared."""
     manifest, names = archive.manifest, archive.names
     normalisation = checked_text(manifest["normalisation"])
@@ -159,7 +159,7 @@ def _arrays(archive: Archive) -> dict[str, np.ndarray]:
     return arrays
 
 
-def _check_components(archive: Archive, registry: Registry) -> None:
+def _check_components(archive: ModelArchive, registry: Registry) -> None:
     """Name what is missing together with the distribution that brings it.
 
     Kernel machines are evaluated without the trainer that made them.

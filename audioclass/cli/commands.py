@@ -17,6 +17,8 @@ COMMANDS = {
         "classify",
         "Classify recordings: segments with their label and probability.",
     ),
+    "index": ("index", "app", "Keep the segments of an archive of recordings in tables that grow."),
+    "find": ("find", "find", "Find segments in an archive: those that fit all that is stated."),
     "train": ("train", "train", "Train a model on a labelled corpus."),
     "evaluate": ("evaluate", "evaluate", "Evaluate a model on a corpus, or a configuration on grouped folds of one."),
     "compare": ("evaluate", "compare", "Compare strategies, or models, on the same recordings and folds."),

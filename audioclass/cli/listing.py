@@ -40,11 +40,11 @@ def print_head(further: Sequence[str] = ()) -> None:
 
 def print_lines(result: Result, further: Sequence[str] = ()) -> None:
     """A line for each segment."""
-    for fields in _fields(result, further):
+    for fields in result_fields(result, further):
         screen.out("\t".join(fields))
 
 
-def _fields(result: Result, further: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def result_fields(result: Result, further: Sequence[str] = ()) -> Iterator[tuple[str, ...]]:
     """The columns of each segment as texts."""
     for row in rows_of(result):
         known = {"novelty": "" if row.novelty is None else f"{row.novelty:.4f}", "set": printable(set_text(row))}
@@ -73,7 +73,7 @@ def show_recordings(outcomes: Sequence[Outcome], further: Sequence[str] = ()) ->
             if len(outcomes) > 1:
                 screen.out(printable(str(outcome.path)))
             print_timeline(outcome.result)
-            screen.table([*COLUMNS[1:], *further], [fields[1:] for fields in _fields(outcome.result, further)])
+            screen.table([*COLUMNS[1:], *further], [fields[1:] for fields in result_fields(outcome.result, further)])
 
 
 def finish(outcomes: Sequence[Outcome], seconds: float) -> None:

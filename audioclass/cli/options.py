@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -44,6 +45,9 @@ class OptionGroup:
         """The group from the values of its options."""
         return cls(**values)
 
+    def close(self) -> None:
+        """Called when the command ends, however it does."""
+
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """The command with every parameter that is a group replaced by the options of the group."""
@@ -60,7 +64,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             name: group.of({each.name: values.pop(each.name) for each in group.parameters()})
             for name, group in groups.items()
         }
-        command(**values, **arguments)
+        with contextlib.ExitStack() as stack:
+            for group in arguments.values():
+                stack.callback(group.close)
+            command(**values, **arguments)
 
     signature = inspect.Signature(sorted(parameters, key=lambda one: one.default is not inspect.Parameter.empty))
     vars(run)["__signature__"] = signature
@@ -140,11 +147,31 @@ class WorkOptions(OptionGroup):
     """Where the work is done."""
 
     jobs: Annotated[int, typer.Option("--jobs", min=0, help="How many processes; 0 for one a core.")] = 1
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Work on what a Dask scheduler knows, such as tcp://10.0.0.1:8786; local:4 for four workers here.",
+            show_default=False,
+        ),
+    ] = None
 
-    @property
+    @functools.cached_property
     def executor(self) -> Executor:
-        """That many processes, or this one."""
-        return executor_for(self.jobs)
+        """That many processes, or this one, or the workers of a cluster."""
+        if self.cluster is None:
+            return executor_for(self.jobs)
+        if self.jobs != WorkOptions.jobs:
+            raise UsageError("--cluster goes without --jobs: its workers are all there are")
+        from audioclass.cluster.executor import ClusterExecutor
+
+        return ClusterExecutor(self.cluster)
+
+    def close(self) -> None:
+        """End what was started for the work."""
+        if "executor" in vars(self):
+            self.executor.close()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -55,13 +54,15 @@ class SegmentChoice:
         """The inverse of `to_json`."""
         try:
             values = json.loads(text)
-            return cls(str(values["smooth"]), *(float(values[name]) for name in ("min_duration", "threshold", "unknown")))
+            return cls(
+                str(values["smooth"]), *(float(values[name]) for name in ("min_duration", "threshold", "unknown"))
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise AudioclassError(f"segments were made with options that are not known here: {text[:100]}") from error
 
 
 @dataclass(frozen=True, eq=False)
-class Windows:
+class StoredWindows:
     """The windows of a recording in the precision that is kept: (n, 2) times, posteriors, strangeness and vectors."""
 
     times: np.ndarray
@@ -94,7 +95,7 @@ class Analysis:
     recorded: RecordedAt | None = None
     reason: str = ""
     seconds_taken: float = 0.0
-    windows: Windows | None = None
+    windows: StoredWindows | None = None
     result: Result | None = None
     options: SegmentationOptions | None = None
 
@@ -159,7 +160,7 @@ class Analyst:
             yield Features(X, model.recipe.columns, model.recipe.groups, segments)
 
     @one_thread()
-    def _windows(self, model: Model, batches: Iterator[Features]) -> Windows:
+    def _windows(self, model: Model, batches: Iterator[Features]) -> StoredWindows:
         times: list[tuple[float, float]] = []
         parts: list[np.ndarray] = []
         strange: list[np.ndarray] = []
@@ -171,7 +172,7 @@ class Analyst:
             parts.append(P.astype(np.float32))
             codes.append(self.projection.codes(prepared[:, 0]))
             strange += [] if strangeness is None else [strangeness.astype(np.float32)]
-        return Windows(
+        return StoredWindows(
             np.array(times, np.float64).reshape(-1, 2),
             np.concatenate([np.empty((0, len(model.labels)), np.float32), *parts]),
             np.concatenate([np.empty((0, self.projection.n_axes), np.int8), *codes]),
@@ -223,7 +224,7 @@ def content_id(path: Path) -> str:
 
 def file_facts(path: Path) -> Analysis:
     """What the file system says of a recording."""
-    status = os.stat(regular(path))
+    status = regular(path).stat()
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -231,7 +232,7 @@ def file_facts(path: Path) -> Analysis:
     return Analysis(path, bytes=status.st_size, modified_ns=status.st_mtime_ns)
 
 
-def segmented(windows: Windows, model: Model, options: SegmentationOptions, name: str) -> Result:
+def segmented(windows: StoredWindows, model: Model, options: SegmentationOptions, name: str) -> Result:
     """The segments that windows make."""
     stream = options.stream(model)
     with one_thread():
@@ -250,5 +251,3 @@ def versions_of(about: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     """What computes, as a text: ourselves and our libraries, and the distributions of the model's components."""
     plugins = {str(one["distribution"]): str(one["version"]) for one in about.get("pieces", []) if "version" in one}
     return json.dumps({**plugins, **versions}, sort_keys=True)
-
-

@@ -10,7 +10,7 @@ import numpy as np
 
 from audioclass.audio.recorded import RecordedAt
 from audioclass.data import Result
-from audioclass.engine.analysing import Analysis, Windows
+from audioclass.engine.analysing import Analysis, StoredWindows
 from audioclass.formats.rows import rows_of
 from audioclass.index.schema import ANALYSES, EXTRA, RECORDINGS, SEGMENTS, WINDOWS, TableSchema
 from audioclass.packages import import_extra
@@ -36,7 +36,7 @@ def lists_of(values: np.ndarray) -> Any:
     return arrow.ListArray.from_arrays(offsets, arrow.array(np.ascontiguousarray(values).reshape(-1)))
 
 
-def window_rows(windows: Mapping[str, Windows], model: str, labels: Sequence[str]) -> Any:
+def window_rows(windows: Mapping[str, StoredWindows], model: str, labels: Sequence[str]) -> Any:
     """Windows of recordings, by their contents."""
     contents = [content for content, each in windows.items() for _ in range(len(each.P))]
     parts = [each for each in windows.values() if len(each.P)]

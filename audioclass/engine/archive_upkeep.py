@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.data import Result
-from audioclass.engine.analysing import SegmentChoice, Windows, check_choice, content_id, segmented
+from audioclass.engine.analysing import SegmentChoice, StoredWindows, check_choice, content_id, segmented
 from audioclass.engine.archive_rows import segment_rows
 from audioclass.engine.archived_models import archived_model
 from audioclass.engine.indexing import mark_removed
@@ -27,7 +28,6 @@ from audioclass.run import Run
 WINDOWS_TOGETHER = 500_000  # that are read at once
 WINDOWS_A_TASK = 20_000
 CONTENT_START = 2  # digits of a content by which windows are read in parts
-ROUNDED_SUM = 1e-3  # how far posteriors in single precision may be from a sum of 1
 
 
 # --- segments anew --------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ class Resegmenter:
     model: ModelFile
     options: SegmentationOptions
 
-    def __call__(self, recordings: Mapping[str, Windows]) -> dict[str, Result]:
+    def __call__(self, recordings: Mapping[str, StoredWindows]) -> dict[str, Result]:
         """The segments of each recording, by its content."""
         model = self.model.load()
         return {content: segmented(windows, model, self.options, content) for content, windows in recordings.items()}
@@ -48,7 +48,8 @@ class Resegmenter:
 
 def segment_anew(address: str | Path, choice: SegmentChoice, run: Run, model: str | None = None) -> int:
     """Make all segments of a model anew from its windows; how many there are then. No recording is read."""
-    archive, results = clean_address(address), {}
+    archive = clean_address(address)
+    results: dict[str, Result] = {}
     with archived_model(Snapshot(archive), model, run) as archived:
         work = Resegmenter(archived.file, check_choice(choice, archived.model, run))
         known = archived.known
@@ -64,9 +65,9 @@ def segment_anew(address: str | Path, choice: SegmentChoice, run: Run, model: st
     return sum(len(result.segments) for result in results.values())
 
 
-def _tasks(snapshot: Snapshot, model: KnownModel, done: set[str]) -> Iterator[dict[str, Windows]]:
+def _tasks(snapshot: Snapshot, model: KnownModel, done: set[str]) -> Iterator[dict[str, StoredWindows]]:
     """The windows of recordings that are not done, a task's worth at a time."""
-    task: dict[str, Windows] = {}
+    task: dict[str, StoredWindows] = {}
     for content, windows in stored_windows(snapshot, model):
         if content in done:
             continue
@@ -78,7 +79,7 @@ def _tasks(snapshot: Snapshot, model: KnownModel, done: set[str]) -> Iterator[di
         yield task
 
 
-def stored_windows(snapshot: Snapshot, model: KnownModel) -> Iterator[tuple[str, Windows]]:
+def stored_windows(snapshot: Snapshot, model: KnownModel) -> Iterator[tuple[str, StoredWindows]]:
     """The windows of each recording, in bounded memory; their vectors are left out."""
     [(n_windows,)] = snapshot.rows("SELECT count(*) FROM windows WHERE model = ?", [model.id])
     starts = [""] if n_windows <= WINDOWS_TOGETHER else [f"{i:0{CONTENT_START}x}" for i in range(16**CONTENT_START)]
@@ -97,11 +98,11 @@ def stored_windows(snapshot: Snapshot, model: KnownModel) -> Iterator[tuple[str,
         strangeness = None
         if table["strangeness"].null_count < table.num_rows:
             strangeness = table["strangeness"].to_numpy().astype(np.float32)
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        for first, last in itertools.pairwise(bounds):
             rows = slice(first, last)
             codes = np.empty((last - first, 0), np.int8)
             known = None if strangeness is None else strangeness[rows]
-            yield str(contents[first]), Windows(times[rows], P[rows], codes, known)
+            yield str(contents[first]), StoredWindows(times[rows], P[rows], codes, known)
 
 
 def _matrix(lists: Any, n_columns: int) -> np.ndarray:
@@ -180,11 +181,10 @@ CHECKS = {
         SELECT content FROM analyses AS a WHERE n_windows > 0 AND NOT EXISTS
             (SELECT 1 FROM segments AS s WHERE s.model = a.model AND s.content = a.content)""",
     "{n} recordings have segments that overlap, such as {first}": """
-        SELECT content FROM (SELECT content, start_s < lag(end_s) OVER (PARTITION BY model, content ORDER BY start_s) AS o
-            FROM segments) WHERE o""",
-    "{n} recordings have posteriors that do not sum to 1, such as {first}": f"""
-        SELECT content FROM windows WHERE abs(list_sum(posteriors) - 1) > {ROUNDED_SUM}
-            OR list_sum(posteriors) IS NULL""",
+        SELECT content FROM segments
+            QUALIFY start_s < lag(end_s) OVER (PARTITION BY model, content ORDER BY start_s) - 1e-9""",
+    "{n} recordings have posteriors that do not sum to 1, such as {first}": """
+        SELECT content FROM windows WHERE coalesce(abs(list_sum(posteriors) - 1), 1) > 1e-3""",
     "{n} paths stand there twice, such as {first}": """
         SELECT path FROM recordings GROUP BY path HAVING count(*) > 1""",
     "{n} recordings that can be read were analysed with no model, such as {first}": """
@@ -217,9 +217,13 @@ def verify(address: str | Path, run: Run, *, contents: bool = False) -> Verified
     if contents:
         asked = "SELECT path, content FROM recordings WHERE removed_at IS NULL AND content IS NOT NULL ORDER BY path"
         rows = snapshot.rows(asked)
-        for (path, content), found in zip(rows, run.map("contents", _content_at, [row[0] for row in rows]), strict=True):
-            if found != content:
-                verified.problems.append(f"{path}: {'has changed since it was added' if found else 'cannot be read'}")
+        for (path, content), content_now in zip(
+            rows, run.map("contents", _content_at, [row[0] for row in rows]), strict=True
+        ):
+            if content_now != content:
+                verified.problems.append(
+                    f"{path}: {'has changed since it was added' if content_now else 'cannot be read'}"
+                )
     return verified
 
 

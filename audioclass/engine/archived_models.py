@@ -113,4 +113,3 @@ def _file_of(content: bytes, known: KnownModel, run: Run) -> Iterator[Path]:
         with replacing(path) as part:
             part.write_bytes(content)
     yield path
-

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,18 +27,29 @@ from audioclass.run import Run
 from audioclass.segmentation.back_off import UNKNOWN
 from audioclass.taxonomy import Taxonomy
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 MOST_QUERIES = 64  # windows of an example
 DEFAULT_LIMIT = 50  # of segments like an example
 EXAMPLE = re.compile(r"(?P<path>.+)@(?P<start>\d+(?:\.\d+)?)-(?P<end>\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundSegments:
     """Segments with the local clock time of each, None where nobody knows, and how similar each is to an example."""
 
     result: Result
     times: tuple[datetime | None, ...]
     similarities: tuple[float, ...] | None = None
+
+    def to_pandas(self) -> DataFrame:
+        """The data frame of the result, with columns `at` and, of an example, `similarity`; needs pandas."""
+        frame = self.result.to_pandas()
+        frame.insert(3, "at", list(self.times))
+        if self.similarities is not None:
+            frame.insert(4, "similarity", list(self.similarities))
+        return frame
 
 
 @dataclass(frozen=True)
@@ -63,7 +74,7 @@ class Example:
 
 def find_segments(
     snapshot: Snapshot, query: SegmentQuery, run: Run, model: str | None = None, example: Example | None = None
-) -> Found:
+) -> FoundSegments:
     """The segments that a query asks for, in its order; like an example, the most similar first."""
     if example is None:
         if query.sort.removeprefix("-") == "similarity":
@@ -81,7 +92,9 @@ def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
     return {UNKNOWN: (), **groups, **{label: (label,) for label in taxonomy.labels}}
 
 
-def _find_like(snapshot: Snapshot, query: SegmentQuery, run: Run, archived: ArchivedModel, example: Example) -> Found:
+def _find_like(
+    snapshot: Snapshot, query: SegmentQuery, run: Run, archived: ArchivedModel, example: Example
+) -> FoundSegments:
     """More and more windows, until enough segments hold one of them or there are no more."""
     projection = archived.projection
     limit = query.limit or DEFAULT_LIMIT
@@ -92,7 +105,7 @@ def _find_like(snapshot: Snapshot, query: SegmentQuery, run: Run, archived: Arch
     while True:
         hits = vectors.nearest(codes, count)
         snapshot.connection.register("hits", _hits_table(hits))
-        statement, values = query.statement(archived.known.id, hits=True)
+        statement, values = query.statement(archived.known.id, like=True)
         table = snapshot.arrow(statement, values)
         if table.num_rows >= limit or count >= len(vectors.windows):
             break
@@ -102,7 +115,7 @@ def _find_like(snapshot: Snapshot, query: SegmentQuery, run: Run, archived: Arch
 
 
 def _prepared(example: Example, archived: ArchivedModel) -> np.ndarray:
-    """The windows of an example as the model's kernels compare them: those whose middle lies in it, else the nearest."""
+    """The windows of an example as the kernels compare them: those with their middle in it, else the nearest."""
     model, rows, middles = archived.model, [], []
     for X, middle in _windows(example, archived):
         rows.append(X)
@@ -138,7 +151,7 @@ def _hits_table(hits: Hits) -> Any:
     return arrow.table({"content": contents, **times, "distance": hits.distances})
 
 
-def _found(table: Any, model: KnownModel) -> Found:
+def _found(table: Any, model: KnownModel) -> FoundSegments:
     columns = {name: table[name].to_pylist() for name in ("path", "start_s", "end_s", "label", "sample_rate")}
     rows = zip(columns["start_s"], columns["end_s"], columns["label"], strict=True)
     segments = tuple(Segment(start, end, label) for start, end, label in rows)
@@ -153,4 +166,4 @@ def _found(table: Any, model: KnownModel) -> Found:
         {path: rate for path, rate in zip(columns["path"], columns["sample_rate"], strict=True) if rate},
         novelty=novelty,
     )
-    return Found(result, tuple(table["local_time"].to_pylist()))
+    return FoundSegments(result, tuple(table["local_time"].to_pylist()))

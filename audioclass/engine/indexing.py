@@ -115,8 +115,8 @@ def add_recordings(
 ) -> Added:
     """Add recordings, and folders of them, to an archive; it is made where there is none."""
     additions, archive = additions or Additions(), clean_address(address)
-    found = [path.absolute() for path in find_recordings(paths)]
-    files = list(dict.fromkeys(path for path in found if not path.is_relative_to(archive)))
+    recordings = [path.absolute() for path in find_recordings(paths)]
+    files = list(dict.fromkeys(path for path in recordings if not path.is_relative_to(archive)))
     if additions.metadata is not None:
         additions.metadata.check(files)
     create_archive(archive)
@@ -160,12 +160,15 @@ class ArchiveWriter:
 
     def _chosen(self) -> SegmentChoice:
         """How segments are made: as those that are there."""
-        stored, stated = segment_options(self._snapshot.files("segments", self._model.known.id)), self._additions.segments
+        stored, stated = (
+            segment_options(self._snapshot.files("segments", self._model.known.id)),
+            self._additions.segments,
+        )
         if stored is None:
             return stated or SegmentChoice()
         if stated is not None and stated != SegmentChoice.of_json(stored):
             raise UsageError(
-                f"{self._archive}: its segments were made with {stored}; `audioclass index segment` makes all of them anew"
+                f"{self._archive}: its segments were made with {stored}; `audioclass index segment` makes all anew"
             )
         return SegmentChoice.of_json(stored)
 
@@ -292,7 +295,9 @@ class ArchiveWriter:
 def mark_removed(archive: str, paths: Sequence[str]) -> None:
     """Note that recordings are no longer where they were."""
     arrow = import_extra("pyarrow", EXTRA)
-    gone = arrow.table({"path": paths, "removed_at": arrow.array([now()] * len(paths), arrow.timestamp("us", tz="UTC"))})
+    gone = arrow.table(
+        {"path": paths, "removed_at": arrow.array([now()] * len(paths), arrow.timestamp("us", tz="UTC"))}
+    )
     Table.named(archive, "recordings").update(gone)
 
 

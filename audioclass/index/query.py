@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+import numpy as np
+
 from audioclass.errors import UsageError, unknown_name
 
 SORTS = {
@@ -46,9 +48,9 @@ class Near:
 class SegmentQuery:
     """Which segments are asked for; what is not stated does not matter.
 
-    Times are those of the clock where a recording was made, and a segment is where it starts: `since` and `until`, which
-    is not included, are moments, `between` times of any day, the second of which may be that of the next day. A path
-    fits where one of the patterns fits all of it, or its end from some folder on.
+    Times are those of the clock where a recording was made, and a segment is where it starts: `since` and `until`,
+    which is not included, are moments, `between` times of any day, the second of which may be that of the next day. A
+    path fits where one of the patterns fits all of it, or its end from some folder on.
     """
 
     labels: tuple[str, ...] = ()
@@ -70,24 +72,20 @@ class SegmentQuery:
         if self.limit is not None and self.limit < 1:
             raise UsageError(f"limit={self.limit} must be at least 1")
 
-    def statement(self, model: str, hits: bool = False) -> tuple[str, dict[str, Any]]:
-        """The question to a model's segments, and its values; with `hits`, of those that hold a window of that table."""
+    def statement(self, model: str, *, like: bool = False) -> tuple[str, dict[str, Any]]:
+        """The question to a model's segments, and its values.
+
+        Where they are to be `like` an example, the segments that hold the middle of a window in the table `hits`, each
+        with the distance of the nearest of these windows.
+        """
         conditions, values = self._conditions()
-        values["model"] = model
-        order = REVERSED[self.sort[1:]] if self.sort.startswith("-") else SORTS[self.sort]
-        columns, source, grouped = FOUND, "occurrences AS s", ""
-        if hits:
-            columns += ", min(hits.distance) AS distance"
-            middle = "(hits.start_s + hits.end_s) / 2"
-            inside = f"s.start_s <= {middle} AND {middle} < s.end_s"
-            source += f" JOIN hits ON hits.content = s.content AND {inside}"
-            grouped = f" GROUP BY {FOUND}"
-            columns = re.sub(r"\b(start_s|end_s)\b(?!\))", r"s.\1", columns, count=2)
-            grouped = re.sub(r"\b(start_s|end_s)\b", r"s.\1", grouped)
-            order = order.replace("start_s", "s.start_s")
         where = " AND ".join(["s.model = $model", *conditions])
-        limit = f" LIMIT {self.limit}" if self.limit is not None else ""
-        return f"SELECT {columns} FROM {source} WHERE {where}{grouped} ORDER BY {order}{limit}", values  # noqa: S608
+        order = REVERSED[self.sort[1:]] if self.sort.startswith("-") else SORTS[self.sort]
+        limit = f"LIMIT {self.limit}" if self.limit is not None else ""
+        source = " ".join(["(SELECT *,", NEAREST_HIT, "AS distance FROM occurrences AS s)"]) if like else "occurrences"
+        columns, where = (f"{FOUND}, distance", f"{where} AND distance IS NOT NULL") if like else (FOUND, where)
+        parts = ["SELECT", columns, "FROM", source, "AS s WHERE", where, "ORDER BY", order, limit]
+        return " ".join(parts), {**values, "model": model}
 
     def _conditions(self) -> tuple[list[str], dict[str, Any]]:
         bounds = {
@@ -99,7 +97,8 @@ class SegmentQuery:
             "until": ("local_time < $until", self.until),
         }
         stated = {name: bound for name, bound in bounds.items() if bound[1] is not None}
-        conditions, values = [text for text, _ in stated.values()], {name: value for name, (_, value) in stated.items()}
+        conditions = [text for text, _ in stated.values()]
+        values: dict[str, Any] = {name: value for name, (_, value) in stated.items()}
         if self.labels:
             conditions.append("list_contains($labels, s.label)")
             values["labels"] = list(self.labels)
@@ -116,6 +115,8 @@ class SegmentQuery:
         return conditions, values
 
 
+NEAREST_HIT = """(SELECT min(h.distance) FROM hits AS h WHERE h.content = s.content
+    AND s.start_s <= (h.start_s + h.end_s) / 2 AND (h.start_s + h.end_s) / 2 < s.end_s)"""
 NEAR_ANOTHER = """EXISTS (SELECT 1 FROM segments AS o
     WHERE o.model = s.model AND o.content = s.content AND list_contains($near_labels, o.label)
     AND o.start_s <= s.end_s + $near_seconds + 1e-9 AND o.end_s >= s.start_s - $near_seconds - 1e-9
@@ -124,8 +125,6 @@ NEAR_ANOTHER = """EXISTS (SELECT 1 FROM segments AS o
 
 def _single(value: float | None) -> float | None:
     """A bound of probabilities as these are kept: 0.9 in single precision is less than 0.9."""
-    import numpy as np
-
     return None if value is None else float(np.float32(value))
 
 
@@ -140,8 +139,7 @@ def parse_moment(text: str, *, is_end: bool = False) -> datetime:
     """A date, or a date and a time, of the local clock; the end of a date is the start of the next day."""
     try:
         if len(text) <= len("2019-01-01"):
-            day = datetime.combine(_day(text, is_end=is_end), time())
-            return day
+            return datetime.combine(_day(text, is_end=is_end), time())
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError) as error:
         raise UsageError(f"{text!r} must be a date such as 2019-04-03, or a time such as 2019-04-03T19:17") from error
@@ -173,7 +171,8 @@ def _clock(text: str) -> time:
     match = CLOCK.fullmatch(text.strip())
     try:
         if match is not None:
-            return time(*(int(part or 0) for part in match.groups()))
+            hour, minute, second = (int(part or 0) for part in match.groups())
+            return time(hour, minute, second)
     except ValueError:
         pass
     if text.strip() == "24:00":

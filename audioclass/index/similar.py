@@ -50,10 +50,10 @@ class Vectors:
         usearch = import_extra("usearch.index", EXTRA)
         queries = np.ascontiguousarray(queries, np.int8)
         if self._graph is None:
-            found = usearch.search(self.vectors, queries, count, usearch.MetricKind.L2sq, exact=True)
+            matches = usearch.search(self.vectors, queries, count, usearch.MetricKind.L2sq, exact=True)
         else:
-            found = self._graph.search(queries, count)
-        keys, distances = np.asarray(found.keys).reshape(-1), np.asarray(found.distances, np.float64).reshape(-1)
+            matches = self._graph.search(queries, count)
+        keys, distances = np.asarray(matches.keys).reshape(-1), np.asarray(matches.distances, np.float64).reshape(-1)
         is_found = keys < len(self.windows)
         order = np.lexsort([keys[is_found], distances[is_found]])
         keys, distances = keys[is_found][order], distances[is_found][order]
@@ -87,7 +87,9 @@ def _read(snapshot: Snapshot, model: KnownModel, n_axes: int, run: Run) -> tuple
     files = snapshot.files("windows", model.id)
     vectors, windows = [np.empty((0, n_axes), np.int8)], [np.empty(0, WINDOW)]
     for number, file in enumerate(files, start=1):
-        for batch in parquet.ParquetFile(file).iter_batches(ADDED_TOGETHER, columns=["content", "start_s", "end_s", "vector"]):
+        for batch in parquet.ParquetFile(file).iter_batches(
+            ADDED_TOGETHER, columns=["content", "start_s", "end_s", "vector"]
+        ):
             codes = batch["vector"].flatten().to_numpy(zero_copy_only=False).astype(np.int8)
             if len(codes) != batch.num_rows * n_axes:
                 raise UsageError(f"{file}: vectors of other lengths than {n_axes}")

@@ -113,7 +113,9 @@ class Snapshot:
 
     def further_columns(self) -> list[str]:
         """The columns of recordings that a user's table brought."""
-        return [field.name for field in self.versions["recordings"].schema().fields if field.name not in RECORDINGS.columns]
+        return [
+            field.name for field in self.versions["recordings"].schema().fields if field.name not in RECORDINGS.columns
+        ]
 
     def ask(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """What a user's own question gives: names of columns and rows; no file but the archive's can be read."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from audioclass.errors import AudioclassError, StorageError, UsageError, text_of
 from audioclass.index.schema import EXTRA, TABLES, TableSchema
@@ -22,6 +22,7 @@ from audioclass.packages import import_extra
 WRITER = "audioclass"  # of a commit: two that overlap are told apart by nothing else
 MOST_ATTEMPTS = 100
 LONGEST_PAUSE = 2.0  # seconds before a commit is tried again
+Outcome = TypeVar("Outcome")
 NO_ROOM = ("no space left", "disk quota", "file too large")
 
 
@@ -155,7 +156,7 @@ class Table:
 
         return self._attempt(optimise)
 
-    def _attempt(self, work: Callable[[Any], Any]) -> Any:
+    def _attempt(self, work: Callable[[Any], Outcome]) -> Outcome:
         """What the work gives for the newest version, again where another writer was first."""
         pause = 0.01
         for _ in range(MOST_ATTEMPTS):

@@ -9,7 +9,7 @@ import soundfile
 from runs import config, recipe, run
 from trained import RATE, mixture, sound, train_small, write_corpus, write_recipe
 
-from audioclass.classifier.archive import open_archive
+from audioclass.classifier.archive import open_model_archive
 from audioclass.classifier.saving import arrays_of, save_model
 from audioclass.engine.models import load_model
 from audioclass.engine.training import train
@@ -225,7 +225,10 @@ def test_a_run_killed_ten_times_ends_in_the_same_model(small, tmp_path):
     command = [sys.executable, "-c", KILLS, small, tmp_path]
     killed = subprocess.run(command, env=alone, check=True, capture_output=True, text=True).stdout
     assert int(killed) >= 5  # the others came to their end before their moment
-    with open_archive(tmp_path / "calm.audioclass") as calm, open_archive(tmp_path / "killed.audioclass") as after:
+    with (
+        open_model_archive(tmp_path / "calm.audioclass") as calm,
+        open_model_archive(tmp_path / "killed.audioclass") as after,
+    ):
         assert calm.manifest == after.manifest
         assert calm.names == after.names
         arrays, others = calm.arrays(calm.names), after.arrays(after.names)

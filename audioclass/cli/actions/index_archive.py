@@ -1,0 +1,158 @@
+"""What `audioclass index` does: recordings into an archive, and the upkeep of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from audioclass.audio.recorded import ClockRule
+from audioclass.cli import screen
+from audioclass.engine import archive_upkeep
+from audioclass.engine.analysing import SegmentChoice
+from audioclass.engine.archive_pages import write_archive_page
+from audioclass.engine.archive_status import Status, status_of
+from audioclass.engine.indexing import Added, Additions, add_recordings
+from audioclass.engine.metadata_tables import MetadataTable
+from audioclass.engine.runs import make_run
+from audioclass.index.snapshot import Snapshot, segment_options
+from audioclass.index.tables import clean_address
+from audioclass.run import Executor
+
+
+def add(
+    archive: str,
+    paths: list[Path],
+    *,
+    model: str,
+    metadata: Path | None,
+    timezone: str,
+    name_pattern: str | None,
+    stated: Mapping[str, Any],
+    retry: bool,
+    keep_features: bool,
+    executor: Executor,
+    cache: Path | None,
+    strict: bool,
+    json: bool,
+) -> None:
+    """Add recordings, and say what became of them."""
+    clock = ClockRule(name_pattern, timezone)
+    table = None if metadata is None else MetadataTable.read(metadata, clock)
+    segments = SegmentChoice(**_only(stated)) if _only(stated) else None
+    additions = Additions(segments, clock, table, retry, keep_features)
+    start = time.perf_counter()
+    with screen.progress("recordings", screen.KEPT) as progress:
+        run = make_run(executor=executor, cache=cache, progress=progress, strict=strict)
+        added = add_recordings(archive, paths, run, model, additions)
+    seconds = time.perf_counter() - start
+    if json:
+        screen.out_json({**dataclasses.asdict(added), "seconds_taken": seconds})
+    for reason in added.failures.values():
+        screen.note(reason)
+    screen.note(_summary(archive, added, seconds))
+    raise typer.Exit(1 if added.failures else 0)
+
+
+def _summary(archive: str, added: Added, seconds: float) -> str:
+    parts = [f"{added.n_computed} computed"]
+    parts += [f"{added.n_unchanged} unchanged"] if added.n_unchanged else []
+    parts += [f"{added.n_moved} moved"] if added.n_moved else []
+    parts += [f"{added.n_copies} copies"] if added.n_copies else []
+    parts += [f"{len(added.failures)} failed"] if added.failures else []
+    parts += [f"{added.n_failed_before} failed before, --retry tries them again"] if added.n_failed_before else []
+    speed = f", {added.seconds / seconds:.0f} times faster than real time" if added.seconds else ""
+    audio = f"{added.seconds:.0f} s of audio in {seconds:.1f} s{speed}"
+    return f"{archive}: {added.n_recordings} recordings: {', '.join(parts)}; {audio}"
+
+
+def segment(
+    archive: str, stated: Mapping[str, Any], *, model: str | None, executor: Executor, cache: Path | None
+) -> None:
+    """Make segments anew; what is not stated stays."""
+    snapshot = Snapshot(archive)
+    known = snapshot.model(model)
+    stored = segment_options(snapshot.files("segments", known.id))
+    before = SegmentChoice() if stored is None else SegmentChoice.of_json(stored)
+    choice = dataclasses.replace(before, **_only(stated))
+    start = time.perf_counter()
+    with screen.progress("windows") as progress:
+        run = make_run(executor=executor, cache=cache, progress=progress)
+        n_segments = archive_upkeep.segment_anew(archive, choice, run, known.id)
+    seconds = time.perf_counter() - start
+    screen.note(f"{archive}: {n_segments} segments of {known.name} in {seconds:.1f} s: {choice.to_json()}")
+
+
+def status(archive: str, *, json: bool) -> None:
+    """Print what an archive holds."""
+    held = status_of(Snapshot(archive))
+    if json:
+        screen.out_json({**dataclasses.asdict(held), "first": _moment(held.first), "last": _moment(held.last)})
+        return
+    screen.table(("archive", held.address), _status_rows(held))
+
+
+def _status_rows(held: Status) -> list[tuple[str, str]]:
+    rows = [
+        ("recordings", str(held.n_recordings)),
+        ("hours", f"{held.seconds / 3600:.2f}"),
+        ("with clock time", str(held.n_clocked)),
+        ("first", _moment(held.first)),
+        ("last", _moment(held.last)),
+        ("failed or damaged", str(held.n_failed)),
+        ("gone", str(held.n_removed)),
+        ("files", str(held.n_files)),
+        ("bytes", "" if held.n_bytes is None else str(held.n_bytes)),
+    ]
+    for model in held.models:
+        counts = f"{model.n_recordings} recordings, {model.n_windows} windows, {model.n_segments} segments"
+        rows += [(f"model {model.name} {model.id}", counts), ("segments made with", model.options or "")]
+    return rows
+
+
+def verify(archive: str, *, contents: bool, executor: Executor, json: bool) -> None:
+    """Print what is wrong with an archive."""
+    with screen.progress() as progress:
+        verified = archive_upkeep.verify(archive, make_run(executor=executor, progress=progress), contents=contents)
+    if json:
+        screen.out_json(dataclasses.asdict(verified))
+    else:
+        for line in verified.problems:
+            screen.out(line)
+    for line in verified.notes:
+        screen.note(line)
+    screen.note(f"{archive}: {len(verified.problems)} problems, {len(verified.notes)} notes")
+    raise typer.Exit(1 if verified.problems else 0)
+
+
+def compact(archive: str, *, keep_days: float) -> None:
+    """Join files and say how many."""
+    with screen.progress("tables") as progress:
+        done = archive_upkeep.compact(archive, make_run(progress=progress), keep_days)
+    screen.table(("table", "joined", "removed"), [(name, *map(str, counts)) for name, counts in done.items()])
+
+
+def prune(archive: str, *, delete: bool) -> None:
+    """Mark what is gone."""
+    pruned = archive_upkeep.prune(archive, delete=delete)
+    deleted = f", {pruned.n_deleted} forgotten" if delete else ""
+    screen.note(f"{archive}: {pruned.n_marked} recordings are gone{deleted}")
+
+
+def report(archive: str, output: Path, *, model: str | None) -> None:
+    """Write the page of an archive."""
+    screen.check_place(output)
+    write_archive_page(Snapshot(clean_address(archive)), output, model)
+    screen.note(f"{output}: written")
+
+
+def _only(stated: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in stated.items() if value is not None}
+
+
+def _moment(moment: Any) -> str:
+    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
