@@ -30,7 +30,7 @@ from audioclass.extraction.batch import CRASHED
 from audioclass.extraction.cache import Cache
 from audioclass.index.schema import EXTRA, TABLES
 from audioclass.index.snapshot import Snapshot, segment_options
-from audioclass.index.tables import Inserter, Table, clean_address, is_remote
+from audioclass.index.tables import Inserter, Table, clean_address, files_of, is_remote
 from audioclass.packages import import_extra
 from audioclass.recordings import find_recordings
 from audioclass.run import Run, silent
@@ -281,7 +281,7 @@ class ArchiveWriter:
     def _segments_for(self, analyses: Mapping[str, Analysis], version: Any) -> Any:
         """Segments as those that are there: made anew where somebody has changed how, meanwhile."""
         model = self._model
-        stored = segment_options(sorted(version.file_uris([("model", "=", model.known.id)])))
+        stored = segment_options(files_of(version, model.known.id))
         results = {content: one.result for content, one in analyses.items() if one.result is not None}
         if stored is not None and stored != self._choice.to_json():
             self._choice = SegmentChoice.of_json(stored)

@@ -9,7 +9,7 @@ from typing import Any
 
 from audioclass.errors import UsageError, listed, text_of
 from audioclass.index.schema import EXTRA, RECORDINGS, TABLES
-from audioclass.index.tables import Table, clean_address, is_remote
+from audioclass.index.tables import Table, clean_address, files_of, is_remote
 from audioclass.packages import import_extra
 from audioclass.taxonomy import Taxonomy
 
@@ -48,8 +48,7 @@ class Snapshot:
 
     def files(self, table: str, model: str | None = None) -> list[str]:
         """The Parquet files that a table is made of, of one model where it is partitioned by models."""
-        filters = [("model", "=", model)] if model is not None and TABLES[table].partitioned_by else None
-        return sorted(self.versions[table].file_uris(filters))
+        return files_of(self.versions[table], model if TABLES[table].partitioned_by else None)
 
     @property
     def connection(self) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from audioclass.errors import AudioclassError, StorageError, UsageError, text_of
 from audioclass.index.schema import EXTRA, TABLES, TableSchema
@@ -23,6 +24,7 @@ WRITER = "audioclass"  # of a commit: two that overlap are told apart by nothing
 MOST_ATTEMPTS = 100
 LONGEST_PAUSE = 2.0  # seconds before a commit is tried again
 Outcome = TypeVar("Outcome")
+REFUSED = "%[]\\^|"  # in the path of an archive
 NO_ROOM = ("no space left", "disk quota", "file too large")
 
 
@@ -39,7 +41,23 @@ def is_remote(address: str) -> bool:
 def clean_address(address: str | Path) -> str:
     """The folder as an absolute path, or the address of an object store as it is."""
     text = str(address)
-    return text.rstrip("/") if is_remote(text) else str(Path(text.removeprefix("file://")).absolute())
+    if is_remote(text):
+        return text.rstrip("/")
+    folder = str(Path(text.removeprefix("file://")).absolute())
+    if refused := next((character for character in folder if _is_refused(character)), None):
+        raise UsageError(f"{folder!r}: the table format takes no {ascii(refused)} in the path of an archive")
+    return folder
+
+
+def _is_refused(character: str) -> bool:
+    """Whether the format reads a path with it as another one, or not at all."""
+    return character in REFUSED or character < " " or character == "\x7f" or "\ud800" <= character <= "\udfff"
+
+
+def files_of(version: Any, model: str | None = None) -> list[str]:
+    """The Parquet files of a version, as paths; of one model where the table has a folder for each."""
+    files = [file for file in version.file_uris() if model is None or f"/model={model}/" in file]
+    return sorted(file if is_remote(file) else unquote(file.removeprefix("file://")) for file in files)
 
 
 @contextlib.contextmanager
@@ -212,7 +230,7 @@ class Inserter:
 
     def _look(self, version: Any) -> None:
         """Take in what others wrote."""
-        files = set(version.file_uris([("model", "=", self._model)] if self._table.schema.partitioned_by else None))
+        files = set(files_of(version, self._model if self._table.schema.partitioned_by else None))
         fresh = sorted(files - self._seen)
         if fresh:
             self.present |= contents_of(fresh, self._model, self._table.schema.partitioned_by is not None)
