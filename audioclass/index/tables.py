@@ -45,7 +45,7 @@ def clean_address(address: str | Path) -> str:
         return text.rstrip("/")
     folder = str(Path(text.removeprefix("file://")).absolute())
     if refused := next((character for character in folder if _is_refused(character)), None):
-        raise UsageError(f"{folder!r}: the table format takes no {ascii(refused)} in the path of an archive")
+        raise UsageError(f"{folder!r}: the table format takes no {refused!a} in the path of an archive")
     return folder
 
 
