@@ -47,6 +47,10 @@ class StorageError(AudioclassError):
     """A disk that has no room for what is to be written."""
 
 
+class ClusterError(AudioclassError):
+    """A scheduler that does not answer, a worker that differs from this process, or none that is left."""
+
+
 class ComponentError(PluginError):
     """A component of a plugin failed while it was used, or gave something else than its contract promises."""
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from audioclass.errors import UsageError
 from audioclass.parameters import parse_assignments, parse_component
@@ -31,6 +31,14 @@ def silent(stage: str, done: float, total: float | None) -> None:
     """Tells nobody."""
 
 
+@runtime_checkable
+class NeedsFiles(Protocol):
+    """A part of a work that uses files: wherever the work is done they must be the same."""
+
+    def needed_files(self) -> Sequence[Path]:
+        """The files, as they are now."""
+
+
 class Executor(Protocol):
     """Where independent items of work are done: here, in processes, or on other machines.
 
@@ -49,6 +57,9 @@ class Executor(Protocol):
     ) -> Iterator[Done]:
         """The same as it is done; `crashed` answers for an item that took its process along."""
 
+    def close(self) -> None:
+        """End what was started for the work, where it does not end by itself."""
+
 
 @dataclass(frozen=True)
 class SerialExecutor:
@@ -65,6 +76,9 @@ class SerialExecutor:
     ) -> Iterator[Done]:
         """In order; what crashes takes us along."""
         return (work(item) for item in items)
+
+    def close(self) -> None:
+        """Nothing was started."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +108,9 @@ class ProcessExecutor:
                 yield result
         except TerminatedWorkerError:
             yield from _one_by_one(work, [item for i, item in enumerate(items) if i not in finished], crashed)
+
+    def close(self) -> None:
+        """Processes that wait for more work end by themselves, and with this one."""
 
     def _generator(self, work: Callable[[Any], Any], items: Iterable[Any], order: str) -> Iterator[Any]:
         from joblib import Parallel, delayed

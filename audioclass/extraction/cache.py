@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import uuid
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -167,6 +168,16 @@ class Cache:
             warn_unkept(self.folder, error)
             return replace(self, keeps=False)
         return self
+
+    def needed_files(self) -> list[Path]:
+        """A file in the folder that tells it from all others, where it can be written: who has another has not ours."""
+        mark = self.folder / "folder.id"
+        try:
+            with contextlib.suppress(FileExistsError), mark.open("x") as stream:
+                stream.write(uuid.uuid4().hex)
+        except OSError:
+            return []
+        return [mark]
 
     def find(self, key: str) -> CachedFeatures | None:
         """The entry of a key; None where there is none that is whole."""

@@ -1,0 +1,213 @@
+"""The connection to a scheduler of Dask, at an address or started here, with its workers, for one command."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import contextlib
+import json
+import logging
+import os
+import re
+import signal
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from audioclass.cluster.tasks import Stock
+from audioclass.errors import ClusterError, MissingPackage, UsageError, named_text_of
+from audioclass.workers import interrupts_held
+
+ANSWER_WITHIN = 10.0  # seconds
+LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")
+LOCAL = re.compile(r"local:(\d+)")
+
+
+class Connection:
+    """A client of a scheduler; where that was started here, it ends with the client, and its workers with it."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.trusted: dict[str, list[Stock]] = {}  # what workers were found to have as we do
+        self.is_closed = False
+        with contextlib.ExitStack() as begun:
+            begun.enter_context(_quiet_loggers())
+            with interrupts_held():  # for threads and processes that are started
+                n_local = local_workers(address)
+                scheduler = begun.enter_context(_local_cluster(n_local)) if n_local else _found(address)
+                self._client = begun.enter_context(_client(scheduler))
+            self._ending = begun.pop_all()
+        atexit.register(self.close)  # where nobody else does; Dask would wait for what workers are at
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the workers are processes of this one."""
+        return local_workers(self.address) > 0
+
+    def workers(self) -> dict[str, int]:
+        """The addresses of the workers that are there now, and how many threads each has."""
+        try:
+            threads: dict[str, int] = self._client.nthreads()
+        except (OSError, RuntimeError) as error:
+            raise self.lost(error) from error
+        return threads
+
+    def lost(self, error: BaseException) -> ClusterError:
+        """The error of a scheduler that is gone."""
+        return ClusterError(f"cluster {self.address}: the scheduler is gone ({named_text_of(error)})")
+
+    def submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The future of a call on a worker and on no other."""
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # that work is large: it is sent once
+            return self._client.submit(function, *arguments, workers=[worker], pure=False)
+
+    def when_done(self, future: Any, tell: Callable[[Any, BaseException | None], None]) -> None:
+        """Tell the value of a future, or its error, from another thread, when the value is here."""
+
+        async def fetch() -> None:
+            try:
+                value = await self._client.gather(future, asynchronous=True)
+            except BaseException as error:  # whatever it is, who waits must know
+                tell(None, error)
+            else:
+                tell(value, None)
+
+        self._client.loop.add_callback(fetch)
+
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """Nobody wants these: what has not begun never does."""
+        if futures and not self.is_closed:
+            with contextlib.suppress(OSError, RuntimeError):  # a scheduler that is gone has nothing to cancel
+                self._client.cancel(list(futures), force=True)
+
+    def close(self) -> None:
+        """End the client, and the processes that were started for it."""
+        self.is_closed = True
+        atexit.unregister(self.close)
+        self._ending.close()
+
+
+def local_workers(address: str) -> int:
+    """How many processes of this machine `local:4` asks for, as many as there are cores for `local:0`; else 0."""
+    matched = LOCAL.fullmatch(address)
+    return (int(matched[1]) or os.cpu_count() or 1) if matched else 0
+
+
+def check_address(address: str) -> str:
+    """The same address, where something could be there; and the package that could find out."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise MissingPackage(f"--cluster needs distributed ({error}): pip install 'audioclass[cluster]'") from error
+    if not local_workers(address) and not re.fullmatch(r"(\w+://)?[^:/]+:\d+|\w+://.+|.+\.json", address):
+        raise UsageError(
+            f"cluster {address!r} must be local:N, the address of a scheduler such as tcp://10.0.0.1:8786, "
+            "or its file, such as scheduler.json"
+        )
+    return address
+
+
+@contextlib.contextmanager
+def _quiet_loggers() -> Iterator[None]:
+    """Dask tells its log of every worker that comes and goes; what a user must know is told by us."""
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def _found(address: str) -> str:
+    """The address of a scheduler that answers; a file may hold it."""
+    place = _read_address(Path(address)) if address.endswith(".json") else address
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:  # this thread may have a loop that runs, as in a notebook
+        identity = pool.submit(asyncio.run, _identity(place)).result()
+    if identity is None:
+        raise ClusterError(f"cluster {address}: no scheduler answers within {ANSWER_WITHIN:g} s")
+    if not str(identity).startswith("Scheduler"):
+        raise ClusterError(f"cluster {address}: what answers there is no scheduler of Dask")
+    return place
+
+
+def _read_address(file: Path) -> str:
+    try:
+        return str(json.loads(file.read_text(encoding="utf-8"))["address"])
+    except OSError as error:
+        raise UsageError(f"cluster {file}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"cluster {file}: not the file of a scheduler") from error
+
+
+async def _identity(address: str) -> str | None:
+    """What answers at an address, empty where it does not speak as Dask does; None where nothing answers in time."""
+    from distributed import Security, rpc
+
+    remote = None
+    try:
+        remote = rpc(address, timeout=ANSWER_WITHIN, connection_args=Security().get_connection_args("client"))
+        return str((await asyncio.wait_for(remote.identity(), ANSWER_WITHIN))["type"])
+    except OSError:  # also that time is up
+        return None
+    except Exception:  # what answers may say anything
+        return ""
+    finally:
+        if remote is not None:
+            await remote.close_rpc()
+
+
+@contextlib.contextmanager
+def _client(scheduler: Any) -> Iterator[Any]:
+    from distributed import Client
+
+    with warnings.catch_warnings(action="ignore"):  # of versions: they are compared by us
+        client = Client(scheduler, timeout=ANSWER_WITHIN, set_as_default=False, name="audioclass")
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(OSError):  # a scheduler that is gone need not be told
+            client.close(timeout=ANSWER_WITHIN)
+
+
+@contextlib.contextmanager
+def _local_cluster(n_workers: int) -> Iterator[Any]:
+    """A scheduler in this process and processes that work for it; one that dies is started again.
+
+    They end with this process, be it killed: each holds the end of a pipe that then closes.
+    """
+    import dask
+    from distributed import LocalCluster
+
+    settings: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": {}}  # it would be that of this process too
+    with tempfile.TemporaryDirectory(prefix="audioclass-", ignore_cleanup_errors=True) as folder:
+        with dask.config.set(settings):
+            cluster = LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any port that is free
+                memory_limit=None,  # as for processes of our own
+                silence_logs=logging.CRITICAL + 1,
+                local_directory=folder,
+            )
+        try:
+            yield cluster
+        finally:
+            _end_workers(cluster)
+            cluster.close()
+
+
+def _end_workers(cluster: Any) -> None:
+    """End the processes of a local cluster at once, whatever they do; nobody needs what they hold."""
+    for nanny in list(cluster.workers.values()):
+        nanny.close_gracefully()  # it does not start another
+        if nanny.pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(nanny.pid, signal.SIGKILL)
