@@ -49,6 +49,17 @@ class SegmentChoice:
         """As a text, always the same for the same choice."""
         return json.dumps(asdict(self), sort_keys=True)
 
+    def to_options(self) -> str:
+        """As it is stated on the command line.
+
+        >>> SegmentChoice(min_duration=3).to_options()
+        '--smooth hmm --min-duration 3 --threshold 0 --unknown 0'
+        """
+        stated = {
+            name: f"{value:g}" if isinstance(value, float | int) else value for name, value in asdict(self).items()
+        }
+        return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in stated.items())
+
     @classmethod
     def of_json(cls, text: str) -> SegmentChoice:
         """The inverse of `to_json`."""

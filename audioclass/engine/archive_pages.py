@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.data import Segment
+from audioclass.engine.analysing import SegmentChoice
 from audioclass.engine.archive_status import status_of
 from audioclass.engine.finding import FoundSegments
 from audioclass.formats.rows import rows_of
@@ -133,9 +134,10 @@ def _notes(snapshot: Snapshot, model: KnownModel) -> dict[str, str]:
     held = status_of(snapshot)
     one = next(each for each in held.models if each.id == model.id)
     moments: list[Any] = [moment for moment in (held.first, held.last) if moment is not None]
+    made = "" if one.options is None else f", made with {SegmentChoice.of_json(one.options).to_options()}"
     return {
         "recordings": f"{held.n_recordings}, {held.seconds / 3600:.1f} h",
         **({"from, to": " – ".join(f"{moment:%Y-%m-%d %H:%M}" for moment in moments)} if moments else {}),
         "model": f"{model.name} ({model.id}), {len(model.labels)} labels",
-        "segments": f"{one.n_segments} of {one.n_windows} windows, made with {one.options or 'nothing'}",
+        "segments": f"{one.n_segments} of {one.n_windows} windows{made}",
     }

@@ -15,8 +15,8 @@ SELECT count(*) FILTER (removed_at IS NULL), count(*) FILTER (removed_at IS NOT 
     count(*) FILTER (removed_at IS NULL AND reason IS NOT NULL),
     count(*) FILTER (removed_at IS NULL AND recorded_at IS NOT NULL),
     coalesce(sum(seconds) FILTER (removed_at IS NULL), 0),
-    min(recorded_at::TIMESTAMP + to_minutes(utc_offset_minutes)),
-    max(recorded_at::TIMESTAMP + to_minutes(utc_offset_minutes))
+    min(recorded_at::TIMESTAMP + to_minutes(utc_offset_minutes)) FILTER (removed_at IS NULL),
+    max(recorded_at::TIMESTAMP + to_minutes(utc_offset_minutes)) FILTER (removed_at IS NULL)
 FROM recordings
 """
 

@@ -48,11 +48,11 @@ FROM recordings AS r LEFT JOIN analyses AS a ON a.content = r.content AND a.mode
 class Additions:
     """How recordings are added to an archive.
 
-    `segments` of None goes on with what the archive has. Recordings that failed before are tried again where it
-    `retries`; features are put into the cache of the run where it `keeps_features`.
+    `segments` of None goes on with what the archive has, as does what a mapping leaves out. Recordings that failed
+    before are tried again where it `retries`; features are put into the cache of the run where it `keeps_features`.
     """
 
-    segments: SegmentChoice | None = None
+    segments: SegmentChoice | Mapping[str, Any] | None = None
     clock: ClockRule = field(default_factory=ClockRule)
     metadata: MetadataTable | None = None
     retries: bool = False
@@ -160,17 +160,16 @@ class ArchiveWriter:
 
     def _chosen(self) -> SegmentChoice:
         """How segments are made: as those that are there."""
-        stored, stated = (
-            segment_options(self._snapshot.files("segments", self._model.known.id)),
-            self._additions.segments,
-        )
-        if stored is None:
-            return stated or SegmentChoice()
-        if stated is not None and stated != SegmentChoice.of_json(stored):
+        stored = segment_options(self._snapshot.files("segments", self._model.known.id))
+        before = SegmentChoice() if stored is None else SegmentChoice.of_json(stored)
+        stated = self._additions.segments or {}
+        choice = replace(before, **stated) if isinstance(stated, Mapping) else stated
+        if stored is not None and choice != before:
+            options = before.to_options()
             raise UsageError(
-                f"{self._archive}: its segments were made with {stored}; `audioclass index segment` makes all anew"
+                f"{self._archive}: its segments were made with {options}; `audioclass index segment` makes all anew"
             )
-        return SegmentChoice.of_json(stored)
+        return choice
 
     def _inserter(self, name: str) -> Inserter:
         """Knows what the table holds: all analyses, and of other tables what a kill left without one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json as jsonlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,8 +44,7 @@ def add(
     """Add recordings, and say what became of them."""
     clock = ClockRule(name_pattern, timezone)
     table = None if metadata is None else MetadataTable.read(metadata, clock)
-    segments = SegmentChoice(**_only(stated)) if _only(stated) else None
-    additions = Additions(segments, clock, table, retry, keep_features)
+    additions = Additions(_only(stated), clock, table, retry, keep_features)
     start = time.perf_counter()
     with screen.progress("recordings", screen.KEPT) as progress:
         run = make_run(executor=executor, cache=cache, progress=progress, strict=strict)
@@ -84,33 +84,44 @@ def segment(
         run = make_run(executor=executor, cache=cache, progress=progress)
         n_segments = archive_upkeep.segment_anew(archive, choice, run, known.id)
     seconds = time.perf_counter() - start
-    screen.note(f"{archive}: {n_segments} segments of {known.name} in {seconds:.1f} s: {choice.to_json()}")
+    screen.note(f"{archive}: {n_segments} segments of {known.name} in {seconds:.1f} s with {choice.to_options()}")
 
 
 def status(archive: str, *, json: bool) -> None:
     """Print what an archive holds."""
     held = status_of(Snapshot(archive))
     if json:
-        screen.out_json({**dataclasses.asdict(held), "first": _moment(held.first), "last": _moment(held.last)})
+        screen.out_json(_plain(held))
         return
     screen.table(("archive", held.address), _status_rows(held))
 
 
+def _plain(held: Status) -> dict[str, Any]:
+    """Times as ISO 8601 writes them and options as an object, null where there are none."""
+    values = dataclasses.asdict(held)
+    for name in ("first", "last"):
+        values[name] = values[name] and values[name].isoformat()
+    for model in values["models"]:
+        model["options"] = model["options"] and jsonlib.loads(model["options"])
+    return values
+
+
 def _status_rows(held: Status) -> list[tuple[str, str]]:
+    hours = f"{held.seconds / 3600:.1f} h" if held.seconds >= 3600 else f"{held.seconds / 60:.1f} min"
     rows = [
-        ("recordings", str(held.n_recordings)),
-        ("hours", f"{held.seconds / 3600:.2f}"),
-        ("with clock time", str(held.n_clocked)),
-        ("first", _moment(held.first)),
-        ("last", _moment(held.last)),
+        ("recordings", f"{held.n_recordings}, {hours}"),
         ("failed or damaged", str(held.n_failed)),
         ("gone", str(held.n_removed)),
-        ("files", str(held.n_files)),
-        ("bytes", "" if held.n_bytes is None else str(held.n_bytes)),
+        ("with clock time", str(held.n_clocked)),
     ]
+    if held.first is not None and held.last is not None:
+        rows.append(("first and last", f"{held.first:%Y-%m-%d %H:%M:%S}, {held.last:%Y-%m-%d %H:%M:%S}"))
+    space = "" if held.n_bytes is None else f", {held.n_bytes / 1e6:.1f} MB"
+    rows.append(("files of the tables", f"{held.n_files}{space}"))
     for model in held.models:
         counts = f"{model.n_recordings} recordings, {model.n_windows} windows, {model.n_segments} segments"
-        rows += [(f"model {model.name} {model.id}", counts), ("segments made with", model.options or "")]
+        made = "" if model.options is None else SegmentChoice.of_json(model.options).to_options()
+        rows += [(f"model {model.name} ({model.id})", counts), ("segments made with", made)]
     return rows
 
 
@@ -152,7 +163,3 @@ def report(archive: str, output: Path, *, model: str | None) -> None:
 
 def _only(stated: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in stated.items() if value is not None}
-
-
-def _moment(moment: Any) -> str:
-    return "" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}"
