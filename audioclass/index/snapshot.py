@@ -121,8 +121,11 @@ class Snapshot:
         duckdb = import_extra("duckdb", EXTRA)
         self._lock()
         try:
-            answer = self.connection.execute(sql)
-            return [column[0] for column in answer.description or ()], answer.fetchall()
+            answer = self.connection.sql(sql)
+            if answer is None:  # a statement that asks nothing
+                return [], []
+            table = answer.to_arrow_table()  # rows of DuckDB have times with a zone only where pytz is installed
+            return table.column_names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
         except duckdb.Error as error:
             raise UsageError(f"--sql: {text_of(error)[:300]}") from error
 
