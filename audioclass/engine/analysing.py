@@ -93,7 +93,7 @@ class StoredWindows:
 class Analysis:
     """What became of one recording: its windows and segments, or the one line that says why there are none.
 
-    `content` is empty where the file could not be read at all. `reason` tells of damage too: what was read stands.
+    `content` is empty where not even the bytes could be read. `reason` tells of damage too: what was read stands.
     """
 
     path: Path
@@ -130,7 +130,9 @@ class Analyst:
         known = Analysis(path)
         try:
             known = file_facts(path)
-            analysis = self._analysed(known)
+            digest = content_of(path)
+            known = replace(known, content=digest[:CONTENT_LENGTH], recorded=self.clock.find(path))
+            analysis = self._analysed(known, digest)
         except AudioclassError as error:
             where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know its recording
             analysis = replace(known, reason=f"{where}{error}")
@@ -138,9 +140,7 @@ class Analyst:
             analysis = replace(known, reason=f"{path}: {error.strerror or error}")
         return replace(analysis, seconds_taken=time.perf_counter() - start)
 
-    def _analysed(self, known: Analysis) -> Analysis:
-        digest = content_of(known.path)
-        known = replace(known, content=digest[:CONTENT_LENGTH], recorded=self.clock.find(known.path))
+    def _analysed(self, known: Analysis, digest: str) -> Analysis:
         model = self.model.load()
         reading = _Reading(known.path, model, self.progress)
         windows = self._windows(model, in_batches(self._features(digest, model, reading)))

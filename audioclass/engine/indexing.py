@@ -186,6 +186,8 @@ class ArchiveWriter:
     def add(self, files: Sequence[Path]) -> Added:
         """Add what is new or has changed; the rest is left as it is."""
         self.added.n_recordings = len(files)
+        if self._additions.retries:
+            self._forget_failures(files)
         todo = self._todo(files)
         n_done = len(files) - len(todo)
         self._run.progress("recordings", n_done, len(files))
@@ -216,6 +218,16 @@ class ArchiveWriter:
                 self._note_again(before, file)
                 del todo[path]
         return list(todo)
+
+    def _forget_failures(self, files: Sequence[Path]) -> None:
+        """Remove what is known of contents that failed: where they are tried again, all of it is written anew."""
+        paths = set(map(str, files))
+        known = [KnownRecording(*row) for row in self._snapshot.rows(KNOWN, [self._model.known.id])]
+        contents = {one.content for one in known if one.path in paths and one.is_analysed and one.reason is not None}
+        predicate = f"content IN ({', '.join(map(repr, sorted(filter(None, contents))))})"
+        for name in ("segments", "windows", "analyses") if contents else ():
+            Table.named(self._archive, name).delete(f"model = '{self._model.known.id}' AND {predicate}")
+            self._inserters[name].present -= contents
 
     def _is_tried_again(self, known: KnownRecording) -> bool:
         return self._additions.retries and known.reason is not None

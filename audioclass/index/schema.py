@@ -62,7 +62,7 @@ RECORDINGS = TableSchema(
     "recordings",
     {
         "path": Column("text", "where the recording lies, as an absolute path"),
-        "content": Column("text", "digest of its bytes: the same for copies; null where it could not be read"),
+        "content": Column("text", "digest of its bytes: the same for copies; null where these could not be read"),
         "bytes": Column("integer", "size of the file"),
         "modified_ns": Column("integer", "when the file was last changed, in nanoseconds since 1970"),
         "seconds": Column("number", "duration"),

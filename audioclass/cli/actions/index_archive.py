@@ -59,15 +59,15 @@ def add(
 
 
 def _summary(archive: str, added: Added, seconds: float) -> str:
+    failed_before = f" ({added.n_failed_before} failed before: --retry tries again)" if added.n_failed_before else ""
     parts = [f"{added.n_computed} computed"]
-    parts += [f"{added.n_unchanged} unchanged"] if added.n_unchanged else []
+    parts += [f"{added.n_unchanged} unchanged{failed_before}"] if added.n_unchanged else []
     parts += [f"{added.n_moved} moved"] if added.n_moved else []
     parts += [f"{added.n_copies} copies"] if added.n_copies else []
     parts += [f"{len(added.failures)} failed"] if added.failures else []
-    parts += [f"{added.n_failed_before} failed before, --retry tries them again"] if added.n_failed_before else []
-    speed = f", {added.seconds / seconds:.0f} times faster than real time" if added.seconds else ""
-    audio = f"{added.seconds:.0f} s of audio in {seconds:.1f} s{speed}"
-    return f"{archive}: {added.n_recordings} recordings: {', '.join(parts)}; {audio}"
+    speed = f"{added.seconds / seconds:.0f} times faster than real time"
+    audio = f"; {added.seconds:.0f} s of audio in {seconds:.1f} s, {speed}" if added.seconds else ""
+    return f"{archive}: {added.n_recordings} recordings: {', '.join(parts)}{audio}"
 
 
 def segment(
