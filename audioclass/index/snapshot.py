@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from audioclass.errors import UsageError, listed, text_of
+from audioclass.errors import AudioclassError, UsageError, listed, text_of
 from audioclass.index.schema import EXTRA, RECORDINGS, TABLES
 from audioclass.index.tables import Table, clean_address, files_of, is_remote
 from audioclass.packages import import_extra
@@ -54,32 +55,46 @@ class Snapshot:
     def connection(self) -> Any:
         """A connection with a view of each table, and `occurrences`."""
         if self._connection is None:
-            self._connection = import_extra("duckdb", EXTRA).connect(":memory:")
-            self._connection.execute("SET TimeZone = 'UTC'")
-            for name in TABLES:
-                self._view(name)
-            self._connection.execute(f"CREATE VIEW occurrences AS {OCCURRENCES}")
+            connection = import_extra("duckdb", EXTRA).connect(":memory:")
+            connection.execute("SET TimeZone = 'UTC'")
+            with self._reading():
+                for name in TABLES:
+                    self._view(connection, name)
+                connection.execute(f"CREATE VIEW occurrences AS {OCCURRENCES}")
+            self._connection = connection
         return self._connection
 
-    def _view(self, name: str) -> None:
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Errors of DuckDB become one line about the archive: a file is damaged or gone."""
+        try:
+            yield
+        except import_extra("duckdb", EXTRA).Error as error:
+            raise AudioclassError(f"{self.address}: cannot be read: {text_of(error)[:300]}") from error
+
+    def _view(self, connection: Any, name: str) -> None:
         files = self.files(name)
         if is_remote(self.address):
-            self._connection.register(name, self.versions[name].to_pyarrow_dataset())
+            connection.register(name, self.versions[name].to_pyarrow_dataset())
         elif not files:
-            self._connection.register(name, TABLES[name].arrow().empty_table())
+            connection.register(name, TABLES[name].arrow().empty_table())
         else:
             listed_files = ", ".join(_quoted(file) for file in files)
             types = "hive_types = {'model': VARCHAR}" if TABLES[name].partitioned_by else "hive_partitioning = false"
             union = ", union_by_name = true" if TABLES[name].open else ""
-            self._connection.execute(f"CREATE VIEW {name} AS FROM read_parquet([{listed_files}], {types}{union})")
+            connection.execute(f"CREATE VIEW {name} AS FROM read_parquet([{listed_files}], {types}{union})")
 
     def arrow(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         """What a question in SQL gives, as an Arrow table."""
-        return self.connection.sql(sql, params=values or None).to_arrow_table()
+        connection = self.connection
+        with self._reading():
+            return connection.sql(sql, params=values or None).to_arrow_table()
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """The same as plain rows."""
-        answer: list[tuple[Any, ...]] = self.connection.execute(sql, values or None).fetchall()
+        connection = self.connection
+        with self._reading():
+            answer: list[tuple[Any, ...]] = connection.execute(sql, values or None).fetchall()
         return answer
 
     def models(self) -> list[KnownModel]:
@@ -117,17 +132,22 @@ class Snapshot:
         ]
 
     def ask(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """What a user's own question gives: names of columns and rows; no file but the archive's can be read."""
+        """What a user's own question gives: names of columns and rows.
+
+        It can only read, and no file but the archive's.
+        """
         duckdb = import_extra("duckdb", EXTRA)
         self._lock()
         try:
-            answer = self.connection.sql(sql)
-            if answer is None:  # a statement that asks nothing
-                return [], []
-            table = answer.to_arrow_table()  # rows of DuckDB have times with a zone only where pytz is installed
+            if [one.type for one in duckdb.extract_statements(sql)] != [duckdb.StatementType.SELECT]:
+                raise UsageError(
+                    "--sql takes one SELECT, such as 'SELECT label, count(*) FROM segments GROUP BY label'"
+                )
+            # Rows of DuckDB have times with a zone only where pytz is installed.
+            table = self.connection.sql(sql).to_arrow_table()
             return table.column_names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
         except duckdb.Error as error:
-            raise UsageError(f"--sql: {text_of(error)[:300]}") from error
+            raise UsageError(f"--sql: {text_of(error).partition(' LINE ')[0][:300]}") from error
 
     def _lock(self) -> None:
         """From now on no question reads or writes a file outside the archive."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,6 +47,14 @@ def clean_address(address: str | Path) -> str:
     if refused := next((character for character in folder if _is_refused(character)), None):
         raise UsageError(f"{folder!r}: the table format takes no {refused!a} in the path of an archive")
     return folder
+
+
+def refuse_archive(address: str | Path, outputs: Iterable[Path]) -> None:
+    """Refuse an output that lies in an archive, among its own files."""
+    archive = clean_address(address)
+    for output in outputs:
+        if not is_remote(archive) and output.resolve().is_relative_to(Path(archive).resolve()):
+            raise UsageError(f"{output}: lies in the archive, the output must be elsewhere")
 
 
 def _is_refused(character: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,12 +18,12 @@ from audioclass.cli.listing import result_fields
 from audioclass.engine.archive_pages import write_found_page
 from audioclass.engine.archives import Archive
 from audioclass.engine.clips import check_clips_folder, cut_clips
-from audioclass.engine.finding import FoundSegments
+from audioclass.engine.finding import Example, FoundSegments
 from audioclass.engine.runs import make_run
 from audioclass.errors import UsageError
 from audioclass.formats.rows import COLUMNS
 from audioclass.index.snapshot import Snapshot
-from audioclass.index.tables import clean_address
+from audioclass.index.tables import clean_address, refuse_archive
 from audioclass.outputs import refuse_inputs
 
 
@@ -34,15 +35,16 @@ def find(
         _ask(address, sql, query, wanted)
         return
     chosen = output_format(wanted.format, wanted.output)
-    for place in (wanted.output, wanted.report):
-        if place is not None and str(place) != "-":
-            screen.check_place(place)
+    written = [place for place in (wanted.output, wanted.report) if place is not None and str(place) != "-"]
+    refuse_archive(address, [*written, *filter(None, [wanted.clips])])
+    example = None if query.like is None else Example.parse(query.like).path
+    for place in written:
+        screen.check_place(place, filter(None, [example]))
     if wanted.clips is not None:
         check_clips_folder(wanted.clips)
     with screen.progress() as progress:
         run = make_run(cache=cache, progress=progress)
         segments = Archive(clean_address(address), run).find(**_stated(query), model=model)
-    written = [place for place in (wanted.output, wanted.report) if place is not None and str(place) != "-"]
     refuse_inputs(written, map(Path, dict.fromkeys(segments.result.files)))
     if chosen is not None:
         write_result(chosen, segments.result, wanted.output)
@@ -83,18 +85,24 @@ def _text(value: object) -> str:
 
 
 def _print(segments: FoundSegments) -> None:
-    """A table for people, tab-separated lines for programs."""
+    """Tab-separated lines for programs; for people a table that fits their screen."""
     further: dict[str, Sequence[str]] = {}
     if any(segments.times):
         further["at"] = ["" if moment is None else f"{moment:%Y-%m-%d %H:%M:%S}" for moment in segments.times]
     if segments.similarities is not None:
         further["similarity"] = [f"{value:.3f}" for value in segments.similarities]
-    rows = [
-        [*fields, *(values[place] for values in further.values())]
-        for place, fields in enumerate(result_fields(segments.result))
-    ]
-    screen.table([*COLUMNS, *further], rows)
+    columns, fields = list(COLUMNS), list(result_fields(segments.result))
+    if sys.stdout.isatty():
+        columns.remove("runner_up_probability")
+        fields = [(_short(path), *others) for path, *others, _ in fields]
+    rows = [[*some, *(values[place] for values in further.values())] for place, some in enumerate(fields)]
+    screen.table([*columns, *further], rows)
     sys.stdout.flush()
+
+
+def _short(path: str) -> str:
+    """A path from the working directory, where it lies below it."""
+    return os.path.relpath(path) if Path(path).is_relative_to(Path.cwd()) else path
 
 
 def _title(query: FindOptions) -> str:

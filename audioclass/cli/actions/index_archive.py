@@ -21,7 +21,7 @@ from audioclass.engine.indexing import Added, Additions, add_recordings
 from audioclass.engine.metadata_tables import MetadataTable
 from audioclass.engine.runs import make_run
 from audioclass.index.snapshot import Snapshot, segment_options
-from audioclass.index.tables import clean_address
+from audioclass.index.tables import clean_address, refuse_archive
 from audioclass.run import Executor
 
 
@@ -156,6 +156,7 @@ def prune(archive: str, *, delete: bool) -> None:
 
 def report(archive: str, output: Path, *, model: str | None) -> None:
     """Write the page of an archive."""
+    refuse_archive(archive, [output])
     screen.check_place(output)
     write_archive_page(Snapshot(clean_address(archive)), output, model)
     screen.note(f"{output}: written")
