@@ -19,10 +19,9 @@ from audioclass.engine.indexing import mark_removed
 from audioclass.engine.models import ModelFile
 from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError
-from audioclass.index.schema import EXTRA, TABLES
+from audioclass.index.schema import TABLES
 from audioclass.index.snapshot import KnownModel, Snapshot, segment_options
 from audioclass.index.tables import Table, clean_address
-from audioclass.packages import import_extra
 from audioclass.run import Run
 
 WINDOWS_TOGETHER = 500_000  # that are read at once
@@ -201,6 +200,7 @@ def verify(address: str | Path, run: Run, *, contents: bool = False) -> Verified
     """Check that the tables of an archive agree, and with `contents` that the recordings are those that were added."""
     verified, archive = Verified(), clean_address(address)
     snapshot = Snapshot(archive)
+    models = snapshot.models()
     checks: Sequence[tuple[str, str]] = list(CHECKS.items())
     for number, (text, sql) in enumerate(checks, start=1):
         verified.problems += _failed(snapshot, text, sql)
@@ -208,7 +208,7 @@ def verify(address: str | Path, run: Run, *, contents: bool = False) -> Verified
     unfinished = snapshot.rows(UNFINISHED)
     if unfinished:
         verified.notes.append(f"{len(unfinished)} recordings are half written; adding them again finishes them")
-    for model in snapshot.models():
+    for model in models:
         if hashlib.sha256(snapshot.model_file(model)).hexdigest() != model.digest:
             verified.problems.append(f"the file of model {model.name} ({model.id}) is damaged")
         different = {segment_options([file]) for file in snapshot.files("segments", model.id)} - {None}
@@ -228,11 +228,10 @@ def verify(address: str | Path, run: Run, *, contents: bool = False) -> Verified
 
 
 def _failed(snapshot: Snapshot, text: str, sql: str) -> list[str]:
-    duckdb = import_extra("duckdb", EXTRA)
     try:
         rows = {row[0] for row in snapshot.rows(sql)}
-    except duckdb.Error as error:
-        return [f"cannot be read: {' '.join(str(error).split())[:200]}"]
+    except AudioclassError as error:
+        return [str(error)]
     return [text.format(n=len(rows), first=min(rows))] if rows else []
 
 

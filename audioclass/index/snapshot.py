@@ -10,7 +10,7 @@ from typing import Any
 
 from audioclass.errors import AudioclassError, UsageError, listed, text_of
 from audioclass.index.schema import EXTRA, RECORDINGS, TABLES
-from audioclass.index.tables import Table, clean_address, files_of, is_remote
+from audioclass.index.tables import Table, arrow_schema, clean_address, files_of, is_remote
 from audioclass.packages import import_extra
 from audioclass.taxonomy import Taxonomy
 
@@ -77,12 +77,15 @@ class Snapshot:
         if is_remote(self.address):
             connection.register(name, self.versions[name].to_pyarrow_dataset())
         elif not files:
-            connection.register(name, TABLES[name].arrow().empty_table())
+            connection.register(name, arrow_schema(self.versions[name]).empty_table())
         else:
             listed_files = ", ".join(_quoted(file) for file in files)
             types = "hive_types = {'model': VARCHAR}" if TABLES[name].partitioned_by else "hive_partitioning = false"
             union = ", union_by_name = true" if TABLES[name].open else ""
-            connection.execute(f"CREATE VIEW {name} AS FROM read_parquet([{listed_files}], {types}{union})")
+            further = f" UNION ALL BY NAME FROM {name}_columns" if TABLES[name].open else ""
+            if further:  # a column that no file has a value of is a column too
+                connection.register(f"{name}_columns", arrow_schema(self.versions[name]).empty_table())
+            connection.execute(f"CREATE VIEW {name} AS FROM read_parquet([{listed_files}], {types}{union}){further}")
 
     def arrow(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         """What a question in SQL gives, as an Arrow table."""

@@ -68,6 +68,11 @@ def files_of(version: Any, model: str | None = None) -> list[str]:
     return sorted(file if is_remote(file) else unquote(file.removeprefix("file://")) for file in files)
 
 
+def arrow_schema(version: Any) -> Any:
+    """The columns of a version, those of a user's table too, as pyarrow has them."""
+    return import_extra("pyarrow", EXTRA).schema(version.schema().to_arrow())
+
+
 @contextlib.contextmanager
 def naming(address: str) -> Iterator[None]:
     """Errors of the format, and of what lies below it, become one line about the archive."""
@@ -161,11 +166,16 @@ class Table:
         self._attempt(merge)
 
     def add_columns(self, types: Mapping[str, Any]) -> None:
-        """Further columns, by the types that Arrow has for them, without a value so far."""
-        if types:
-            arrow = import_extra("pyarrow", EXTRA)
-            fields = delta().Schema.from_arrow(arrow.schema(list(types.items()))).fields
-            self._attempt(lambda version: version.alter.add_columns(fields))
+        """Further columns, by the types that Arrow has for them, without a value so far; those that are there stay."""
+
+        def add(version: Any) -> bool:
+            arrow, there = import_extra("pyarrow", EXTRA), set(arrow_schema(version).names)
+            absent = arrow.schema([(name, kind) for name, kind in types.items() if name not in there])
+            if len(absent):
+                version.alter.add_columns(delta().Schema.from_arrow(absent).fields)
+            return bool(len(absent))
+
+        self._attempt(add)
 
     def delete(self, predicate: str) -> None:
         """Remove the rows that a predicate names."""
