@@ -12,7 +12,8 @@ from audioclass.audio.decode import open_audio
 from audioclass.errors import AudioFileError
 
 SEEKABLE = frozenset({"WAV", "WAVEX", "RF64", "W64", "AIFF", "AU", "CAF", "FLAC"})  # every sample at its place
-FLAC_SUBTYPES = {"PCM_S8": "PCM_16", "PCM_U8": "PCM_16", "PCM_16": "PCM_16", "PCM_24": "PCM_24", "PCM_32": "PCM_24"}
+FLAC_SUBTYPES = {"PCM_S8": "PCM_16", "PCM_U8": "PCM_16", "PCM_16": "PCM_16", "PCM_24": "PCM_24"}
+WAV_SUBTYPES = {"PCM_32": "PCM_32", "DOUBLE": "DOUBLE"}  # others fit into single precision
 MOST_FLAC_CHANNELS = 8
 
 
@@ -27,8 +28,8 @@ def cut_stretch(recording: Path, start: float, end: float, place: Path) -> Path:
     target = place.with_name(place.name + (".flac" if kind else ".wav"))
     try:
         with target.open("xb") as file:
-            form = "FLAC" if kind else "WAV"
-            soundfile.write(file, samples, sample_rate, format=form, subtype=kind or "FLOAT")
+            form, stored = ("FLAC", kind) if kind else ("WAV", WAV_SUBTYPES.get(subtype, "FLOAT"))
+            soundfile.write(file, samples, sample_rate, format=form, subtype=stored)
     except FileExistsError as error:
         raise AudioFileError(f"{target}: is there already") from error
     return target
@@ -41,7 +42,8 @@ def read_stretch(recording: Path, start: float, end: float) -> tuple[np.ndarray,
             first = min(round(start * file.samplerate), file.frames)
             file.seek(first)
             n = max(round(end * file.samplerate) - first, 0)
-            return file.read(n, dtype="float32", always_2d=True), file.samplerate, file.subtype
+            precision = "float64" if file.subtype in WAV_SUBTYPES else "float32"
+            return file.read(n, dtype=precision, always_2d=True), file.samplerate, file.subtype
     return _read_through(recording, start, end)
 
 
