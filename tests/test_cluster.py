@@ -1,6 +1,7 @@
 """Work on a cluster: the same results, whatever happens to workers, and nothing left behind."""
 
 import json
+import logging
 import os
 import signal
 import socket
@@ -374,6 +375,15 @@ def test_a_scheduler_that_goes_away_is_one_line():
         executor.close()
 
 
+def test_logs_of_dask_are_silent_until_the_last_connection_is_closed(cluster, scheduler):
+    logger, first, second = logging.getLogger("distributed"), ClusterExecutor(scheduler), ClusterExecutor(scheduler)
+    for executor in (first, second):
+        assert list(executor.map(eval, ["1", "2"])) == [1, 2]
+        first.close()
+        assert not logger.isEnabledFor(logging.CRITICAL)
+    second.close()
+
+
 # --- nothing is left behind
 
 
@@ -429,6 +439,19 @@ def test_a_command_prints_the_same_and_ends_its_workers(recordings, model_file, 
         line.split(" in ")[0] for line in outputs[1].err.splitlines()
     ]
     assert "distributed" not in outputs[1].err
+
+
+@pytest.mark.parametrize("where", [["--jobs", "2"], ["--cluster", "local:2"]], ids=["jobs", "cluster"])
+@pytest.mark.parametrize("name", ["classify", "extract"])
+def test_a_pipe_is_read_here(recordings, model_file, where, name):
+    options = ["--no-cache"] if name == "extract" else []
+    done = subprocess.run(
+        [sys.executable, "-m", "audioclass", name, "-", "--model", str(model_file), *where, *options],
+        input=recordings[0].read_bytes(),
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"1 of 1 recordings" in done.stderr
 
 
 def test_the_number_of_jobs_is_refused_beside_a_cluster(tmp_path, capsys):

@@ -34,7 +34,7 @@ class Connection:
         self.trusted: dict[str, list[Stock]] = {}  # what workers were found to have as we do
         self.is_closed = False
         with contextlib.ExitStack() as begun:
-            begun.enter_context(_quiet_loggers())
+            begun.enter_context(_QUIET)
             with interrupts_held():  # for threads and processes that are started
                 n_local = local_workers(address)
                 scheduler = begun.enter_context(_local_cluster(n_local)) if n_local else _found(address)
@@ -110,18 +110,33 @@ def check_address(address: str) -> str:
     return address
 
 
-@contextlib.contextmanager
-def _quiet_loggers() -> Iterator[None]:
-    """Dask tells its log of every worker that comes and goes; what a user must know is told by us."""
-    loggers = [logging.getLogger(name) for name in LOGGERS]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+class _QuietLoggers:
+    """Dask tells its log of every worker that comes and goes; what a user must know is told by us.
+
+    Connections may overlap: the first that is made sets the levels, the last that is closed gives them back.
+    """
+
+    def __init__(self) -> None:
+        self._n_inside = 0
+        self._before: dict[str, int] = {}
+
+    def __enter__(self) -> None:
+        self._n_inside += 1
+        if self._n_inside == 1:
+            import distributed  # noqa: F401  # it sets the levels of its loggers
+
+            self._before = {name: logging.getLogger(name).level for name in LOGGERS}
+            for name in LOGGERS:
+                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+    def __exit__(self, *_: object) -> None:
+        self._n_inside -= 1
+        if self._n_inside == 0:
+            for name, level in self._before.items():
+                logging.getLogger(name).setLevel(level)
+
+
+_QUIET = _QuietLoggers()
 
 
 def _found(address: str) -> str:

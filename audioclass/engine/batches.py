@@ -20,7 +20,7 @@ from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError, ComponentError, UsageError
 from audioclass.extraction.batch import CRASHED
 from audioclass.recordings import regular
-from audioclass.run import Progress, Run, silent
+from audioclass.run import Progress, Run, SerialExecutor, silent
 from audioclass.storage import Journal
 
 STANDARD_INPUT = "-"
@@ -59,9 +59,10 @@ def classify_many(
             yield outcome
         else:
             left.append(path)
-    progress = run.progress if run.executor.shares_memory else silent
+    executor = SerialExecutor() if Path(STANDARD_INPUT) in left else run.executor  # other processes have another input
+    progress = run.progress if executor.shares_memory else silent
     work = partial(classify_one, model=ModelFile.of(model), options=options, progress=progress, strict=run.strict)
-    for outcome in run.executor.map_unordered(work, left, lambda path: Outcome(path, reason=f"{path}: {CRASHED}")):
+    for outcome in executor.map_unordered(work, left, lambda path: Outcome(path, reason=f"{path}: {CRASHED}")):
         if ledger is not None:
             ledger.note(outcome)
         yield outcome

@@ -18,7 +18,7 @@ from audioclass.extraction.cache import Cache, CachedFeatures, FeaturesInMemory,
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
 from audioclass.recordings import regular
-from audioclass.run import Progress, Run, silent
+from audioclass.run import Progress, Run, SerialExecutor, silent
 from audioclass.storage import warn_unkept
 
 CRASHED = "the decoder crashed on it"
@@ -47,10 +47,11 @@ def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache | None, ru
     """
     recipe.require_fitted()
     prepared = None if cache is None else cache.prepare()
-    progress = run.progress if run.executor.shares_memory else silent
+    executor = SerialExecutor() if Path("-") in paths else run.executor  # other processes have another standard input
+    progress = run.progress if executor.shares_memory else silent
     work = partial(extract_one, recipe=recipe, cache=prepared, progress=progress, strict=run.strict)
     has_warned = False
-    for extracted in run.executor.map_unordered(work, paths, lambda path: Extracted(path, reason=f"{path}: {CRASHED}")):
+    for extracted in executor.map_unordered(work, paths, lambda path: Extracted(path, reason=f"{path}: {CRASHED}")):
         if extracted.unkept is not None and prepared is not None and not has_warned:
             warn_unkept(prepared.folder, extracted.unkept)
             has_warned = True
