@@ -25,6 +25,11 @@ def is_recording(name: str | Path) -> bool:
     return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
 
 
+def absolute(path: Path) -> Path:
+    """The absolute path, the same from wherever it is stated; links are followed only where the path goes up."""
+    return path.resolve() if ".." in path.parts else path.absolute()
+
+
 def find_recordings(paths: Sequence[Path]) -> list[Path]:
     """The recordings under the paths, in order: files as they are, folders searched all the way down.
 

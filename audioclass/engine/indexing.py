@@ -32,7 +32,7 @@ from audioclass.index.schema import EXTRA, TABLES
 from audioclass.index.snapshot import Snapshot, segment_options
 from audioclass.index.tables import Inserter, Table, clean_address, files_of, is_remote
 from audioclass.packages import import_extra
-from audioclass.recordings import find_recordings
+from audioclass.recordings import absolute, find_recordings
 from audioclass.run import Run, silent
 
 COMMIT_EVERY = 20.0  # seconds: what a kill may cost, to be computed again
@@ -115,7 +115,7 @@ def add_recordings(
 ) -> Added:
     """Add recordings, and folders of them, to an archive; it is made where there is none."""
     additions, archive = additions or Additions(), clean_address(address)
-    recordings = [path.absolute() for path in find_recordings(paths)]
+    recordings = [absolute(path) for path in find_recordings(paths)]
     files = list(dict.fromkeys(path for path in recordings if not path.is_relative_to(archive)))
     if additions.metadata is not None:
         additions.metadata.check(files)

@@ -11,9 +11,11 @@ from audioclass.audio.recorded import ClockRule, RecordedAt
 from audioclass.errors import UsageError
 from audioclass.index.schema import EXTRA, TABLES
 from audioclass.packages import import_extra
+from audioclass.recordings import absolute
 from audioclass.text_files import read_rows
 
 FILE, TIME = "file", "recorded_at"
+NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 TAKEN = {name for table in TABLES.values() for name in table.columns} | {"duration_s", "started_at", "local_time"}
 
 
@@ -21,7 +23,8 @@ TAKEN = {name for table in TABLES.values() for name in table.columns} | {"durati
 class MetadataTable:
     """Values of recordings by path: `columns` are all of them but `file` and `recorded_at`, which say whose and when.
 
-    A column whose values are all numbers holds numbers, any other holds texts; an empty field is no value.
+    A column whose values are all numbers holds numbers, any other holds texts: `007` and `1_2` are texts. An empty
+    field is no value, and a column without any is left out.
     """
 
     path: Path
@@ -35,10 +38,10 @@ class MetadataTable:
         clock, fields, times = clock or ClockRule(), {}, {}
         names: dict[str, str] = {}
         for row in read_rows(path, [FILE], [TIME]):
-            file = (path.parent / row.get(FILE)).absolute()
+            file = absolute(path.parent / row.get(FILE))
             if file in fields:
                 raise UsageError(f"{row.where}: {row.get(FILE)} is there twice")
-            names |= {name: "" for name in row.fields if name not in (FILE, TIME) and name not in names}
+            names |= {name: "" for name, value in row.fields.items() if name not in (FILE, TIME) and value.strip()}
             fields[file] = {name: value.strip() for name, value in row.fields.items()}
             if row.get(TIME):
                 try:
@@ -93,8 +96,4 @@ def _reserved_words() -> set[str]:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return NUMBER.fullmatch(text) is not None

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from audioclass.errors import AudioclassError, StorageError, UsageError, text_of
 from audioclass.index.schema import EXTRA, TABLES, TableSchema
 from audioclass.packages import import_extra
+from audioclass.recordings import absolute
 
 WRITER = "audioclass"  # of a commit: two that overlap are told apart by nothing else
 MOST_ATTEMPTS = 100
@@ -43,7 +44,7 @@ def clean_address(address: str | Path) -> str:
     text = str(address)
     if is_remote(text):
         return text.rstrip("/")
-    folder = str(Path(text.removeprefix("file://")).absolute())
+    folder = str(absolute(Path(text.removeprefix("file://"))))
     if refused := next((character for character in folder if _is_refused(character)), None):
         raise UsageError(f"{folder!r}: the table format takes no {refused!a} in the path of an archive")
     return folder
