@@ -1,5 +1,6 @@
 import pytest
 from environments import make_environment
+from evenings import make_evening
 from trained import train_small, write_corpus, write_recipe
 
 from audioclass.classifier.saving import save_model
@@ -40,3 +41,9 @@ def model_file(trained, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "small.audioclass"
     save_model(trained.model, path)
     return path
+
+
+@pytest.fixture(scope="session")
+def evening(model_file, tmp_path_factory):
+    """Recordings with clock times in an archive of the small model; nobody changes them."""
+    return make_evening(tmp_path_factory.mktemp("evening"), model_file)

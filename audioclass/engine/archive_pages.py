@@ -80,7 +80,7 @@ def archive_summary(snapshot: Snapshot, model: KnownModel) -> ArchiveSummary:
         by_month[months.index(f"{hour:%Y-%m}"), labels.index(label)] += amount
         by_hour[hour.hour, labels.index(label)] += amount
     [(n_without,)] = snapshot.rows(
-        "SELECT count(*) FROM recordings WHERE removed_at IS NULL AND recorded_at IS NULL AND content IS NOT NULL"
+        "SELECT count(DISTINCT path) FROM occurrences WHERE model = ? AND local_time IS NULL", [model.id]
     )
     failed = snapshot.rows(
         "SELECT path, reason FROM recordings WHERE removed_at IS NULL AND reason IS NOT NULL ORDER BY path"
@@ -136,7 +136,7 @@ def _notes(snapshot: Snapshot, model: KnownModel) -> dict[str, str]:
     moments: list[Any] = [moment for moment in (held.first, held.last) if moment is not None]
     made = "" if one.options is None else f", made with {SegmentChoice.of_json(one.options).to_options()}"
     return {
-        "recordings": f"{held.n_recordings}, {held.seconds / 3600:.1f} h",
+        "recordings": f"{held.n_recordings}, {held.duration}",
         **({"from, to": " – ".join(f"{moment:%Y-%m-%d %H:%M}" for moment in moments)} if moments else {}),
         "model": f"{model.name} ({model.id}), {len(model.labels)} labels",
         "segments": f"{one.n_segments} of {one.n_windows} windows{made}",

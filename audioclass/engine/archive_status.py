@@ -54,6 +54,11 @@ class Status:
     n_files: int
     n_bytes: int | None
 
+    @property
+    def duration(self) -> str:
+        """How long the recordings are, for people."""
+        return f"{self.seconds / 3600:.1f} h" if self.seconds >= 3600 else f"{self.seconds / 60:.1f} min"
+
 
 def status_of(snapshot: Snapshot) -> Status:
     """The numbers of an archive."""

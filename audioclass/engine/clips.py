@@ -15,6 +15,8 @@ from audioclass.recordings import regular
 from audioclass.run import Progress, silent
 
 TABLE = "clips.csv"
+# Such a table is a corpus too, and what `index add --metadata` takes.
+COLUMNS = ["file", "label", "probability", "recording", "recording_start", "recording_end", "recorded_at", "similarity"]
 LONGEST_NAME = 40  # characters of a label and of a recording's name, in that of a clip
 
 
@@ -35,7 +37,7 @@ def cut_clips(segments: FoundSegments, folder: Path, progress: Progress = silent
     digits = len(str(len(rows)))
     with atomic_open(folder / TABLE, "w") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["file", "label", "probability", "recording", "start", "end", "recorded_at", "similarity"])
+        writer.writerow(COLUMNS)
         for place, row in enumerate(rows):
             times = f"{row.start:.2f}-{row.end:.2f}"
             name = f"{place + 1:0{digits}d}_{_plain(row.label)}_{_plain(Path(row.file).stem)}_{times}"

@@ -107,9 +107,8 @@ def _plain(held: Status) -> dict[str, Any]:
 
 
 def _status_rows(held: Status) -> list[tuple[str, str]]:
-    hours = f"{held.seconds / 3600:.1f} h" if held.seconds >= 3600 else f"{held.seconds / 60:.1f} min"
     rows = [
-        ("recordings", f"{held.n_recordings}, {hours}"),
+        ("recordings", f"{held.n_recordings}, {held.duration}"),
         ("failed or damaged", str(held.n_failed)),
         ("gone", str(held.n_removed)),
         ("with clock time", str(held.n_clocked)),
