@@ -7,6 +7,8 @@ rows themselves but for what lies beside the axes. Rounded to whole numbers from
 from __future__ import annotations
 
 import io
+import zipfile
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,9 +78,13 @@ class Projection:
     @classmethod
     def of_bytes(cls, content: bytes) -> Projection:
         """The inverse of `to_bytes`; a ValueError where the arrays are not those of a projection."""
-        with np.load(io.BytesIO(content), allow_pickle=False) as members:
-            mean, axes, step = (np.asarray(members[name]) for name in MEMBERS)
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as members:
+                mean, axes, step = (np.asarray(members[name]) for name in MEMBERS)
+        except (EOFError, KeyError, OSError, TypeError, zipfile.BadZipFile, zlib.error) as error:
+            raise ValueError("not the arrays of a projection") from error
         fits = mean.ndim == 1 and axes.shape[:1] == mean.shape and axes.ndim == 2 and step.shape == (1,)
-        if not fits or not all(np.isfinite(array).all() for array in (mean, axes, step)) or axes.shape[1] > MOST_AXES:
+        numbers = all(array.dtype.kind == "f" and np.isfinite(array).all() for array in (mean, axes, step))
+        if not fits or not numbers or axes.shape[1] > MOST_AXES or step[0] <= 0:
             raise ValueError("not the arrays of a projection")
         return cls(mean, axes, step)

@@ -60,7 +60,7 @@ def register_model(address: str, model: str | Path) -> ArchivedModel:
 
 def _stored(snapshot: Snapshot, digest: str) -> tuple[KnownModel, Projection] | None:
     """What an archive holds of a model."""
-    known = next((one for one in snapshot.models() if one.digest == digest), None)
+    known = next((one for one in snapshot.models if one.digest == digest), None)
     return None if known is None else (known, _projection(snapshot, known))
 
 
@@ -94,7 +94,7 @@ def archived_model(snapshot: Snapshot, named: str | None, run: Run) -> Iterator[
 def _projection(snapshot: Snapshot, known: KnownModel) -> Projection:
     try:
         return Projection.of_bytes(snapshot.projection(known))
-    except (ValueError, OSError, KeyError) as error:
+    except ValueError as error:
         raise ModelError(f"{snapshot.address}: the projection of model {known.name} is damaged: {error}") from error
 
 
