@@ -64,7 +64,7 @@ def status_of(snapshot: Snapshot) -> Status:
     """The numbers of an archive."""
     [(n_recordings, n_removed, n_failed, n_clocked, seconds, first, last)] = snapshot.rows(COUNTED)
     models = []
-    for model in snapshot.models():
+    for model in snapshot.models:
         n_analysed, n_windows, n_segments = (
             int(snapshot.rows(f"SELECT count(*) FROM {name} WHERE model = ?", [model.id])[0][0])  # noqa: S608 (our names)
             for name in ("analyses", "windows", "segments")

@@ -200,7 +200,7 @@ def verify(address: str | Path, run: Run, *, contents: bool = False) -> Verified
     """Check that the tables of an archive agree, and with `contents` that the recordings are those that were added."""
     verified, archive = Verified(), clean_address(address)
     snapshot = Snapshot(archive)
-    models = snapshot.models()
+    models = snapshot.models
     checks: Sequence[tuple[str, str]] = list(CHECKS.items())
     for number, (text, sql) in enumerate(checks, start=1):
         verified.problems += _failed(snapshot, text, sql)

@@ -104,7 +104,7 @@ def _find_like(
     count = 4 * limit
     while True:
         hits = vectors.nearest(codes, count)
-        snapshot.connection.register("hits", _hits_table(hits))
+        snapshot.connection().register("hits", _hits_table(hits))
         statement, values = query.statement(archived.known.id, like=True)
         table = snapshot.arrow(statement, values)
         if table.num_rows >= limit or count >= len(vectors.windows):

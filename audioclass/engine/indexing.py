@@ -115,6 +115,9 @@ def add_recordings(
 ) -> Added:
     """Add recordings, and folders of them, to an archive; it is made where there is none."""
     additions, archive = additions or Additions(), clean_address(address)
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
     recordings = [absolute(path) for path in find_recordings(paths)]
     files = list(dict.fromkeys(path for path in recordings if not path.is_relative_to(archive)))
     if additions.metadata is not None:

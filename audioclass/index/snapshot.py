@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from audioclass.errors import AudioclassError, UsageError, listed, text_of
@@ -14,6 +16,8 @@ from audioclass.index.tables import Table, arrow_schema, clean_address, files_of
 from audioclass.packages import import_extra
 from audioclass.taxonomy import Taxonomy
 
+# Each table is written after those that come later here: what one row of it speaks of is there in them.
+AS_READ = ("recordings", "analyses", "segments", "windows", "models")
 # A row for each segment of each recording that is there, with its clock time: what `find` asks.
 OCCURRENCES = """
 SELECT s.model, r.path, s.start_s, s.end_s, s.end_s - s.start_s AS duration_s, s.label, s.probability,
@@ -43,25 +47,28 @@ class Snapshot:
 
     def __init__(self, address: str) -> None:
         self.address = clean_address(address)
-        self.versions = {name: Table.named(self.address, name).open() for name in TABLES}
+        self.versions = {name: Table.named(self.address, name).open() for name in AS_READ}
         self._connection: Any = None
+        self._views: set[str] = set()
         self._is_locked = False
 
     def files(self, table: str, model: str | None = None) -> list[str]:
         """The Parquet files that a table is made of, of one model where it is partitioned by models."""
         return files_of(self.versions[table], model if TABLES[table].partitioned_by else None)
 
-    @property
-    def connection(self) -> Any:
-        """A connection with a view of each table, and `occurrences`."""
+    def connection(self, sql: str = "") -> Any:
+        """A connection with a view of each table that a question names, and with `occurrences` where it does."""
         if self._connection is None:
-            connection = import_extra("duckdb", EXTRA).connect(":memory:")
-            connection.execute("SET TimeZone = 'UTC'")
-            with self._reading():
-                for name in TABLES:
-                    self._view(connection, name)
-                connection.execute(f"CREATE VIEW occurrences AS {OCCURRENCES}")
-            self._connection = connection
+            self._connection = import_extra("duckdb", EXTRA).connect(":memory:")
+            self._connection.execute("SET TimeZone = 'UTC'")
+        named = {word.lower() for word in re.findall(r"\w+", sql)}
+        named |= {"segments", "recordings"} if "occurrences" in named else set()
+        with self._reading():
+            for name in sorted(named & set(TABLES) - self._views):
+                self._view(self._connection, name)
+            if "occurrences" in named - self._views:
+                self._connection.execute(f"CREATE VIEW occurrences AS {OCCURRENCES}")
+        self._views |= named
         return self._connection
 
     @contextlib.contextmanager
@@ -81,25 +88,27 @@ class Snapshot:
         else:
             listed_files = ", ".join(_quoted(file) for file in files)
             types = "hive_types = {'model': VARCHAR}" if TABLES[name].partitioned_by else "hive_partitioning = false"
-            union = ", union_by_name = true" if TABLES[name].open else ""
-            further = f" UNION ALL BY NAME FROM {name}_columns" if TABLES[name].open else ""
+            is_wider = TABLES[name].open and bool(self.further_columns())
+            union = ", union_by_name = true" if is_wider else ""
+            further = f" UNION ALL BY NAME FROM {name}_columns" if is_wider else ""
             if further:  # a column that no file has a value of is a column too
                 connection.register(f"{name}_columns", arrow_schema(self.versions[name]).empty_table())
             connection.execute(f"CREATE VIEW {name} AS FROM read_parquet([{listed_files}], {types}{union}){further}")
 
     def arrow(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         """What a question in SQL gives, as an Arrow table."""
-        connection = self.connection
+        connection = self.connection(sql)
         with self._reading():
             return connection.sql(sql, params=values or None).to_arrow_table()
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """The same as plain rows."""
-        connection = self.connection
+        connection = self.connection(sql)
         with self._reading():
             answer: list[tuple[Any, ...]] = connection.execute(sql, values or None).fetchall()
         return answer
 
+    @cached_property
     def models(self) -> list[KnownModel]:
         """The models that were used, the last one first."""
         columns = "model, name, digest, labels, taxonomy, window_s, hop_s"
@@ -111,7 +120,7 @@ class Snapshot:
 
     def model(self, named: str | None = None) -> KnownModel:
         """The model of a name, a digest or the start of one; the last one that was used where none is named."""
-        models = self.models()
+        models = self.models
         if not models:
             raise UsageError(f"{self.address}: holds no results yet; `audioclass index add` adds recordings")
         matching = [one for one in models if named in (None, one.name, one.id) or one.digest.startswith(named or "")]
@@ -147,7 +156,7 @@ class Snapshot:
                     "--sql takes one SELECT, such as 'SELECT label, count(*) FROM segments GROUP BY label'"
                 )
             # Rows of DuckDB have times with a zone only where pytz is installed.
-            table = self.connection.sql(sql).to_arrow_table()
+            table = self._connection.sql(sql).to_arrow_table()
             return table.column_names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
         except duckdb.Error as error:
             raise UsageError(f"--sql: {text_of(error).partition(' LINE ')[0][:300]}") from error
@@ -156,10 +165,11 @@ class Snapshot:
         """From now on no question reads or writes a file outside the archive."""
         if self._is_locked:
             return
+        connection = self.connection(" ".join([*TABLES, "occurrences"]))
         if not is_remote(self.address):
-            self.connection.execute(f"SET allowed_directories = [{_quoted(self.address)}]")
-        self.connection.execute("SET enable_external_access = false")
-        self.connection.execute("SET lock_configuration = true")
+            connection.execute(f"SET allowed_directories = [{_quoted(self.address)}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
         self._is_locked = True
 
 

@@ -258,13 +258,12 @@ class Inserter:
 
 def contents_of(files: Sequence[str], model: str, is_partitioned: bool) -> set[str]:
     """The contents that files of a table hold rows of for a model."""
-    parquet, compute = import_extra("pyarrow.parquet", EXTRA), import_extra("pyarrow.compute", EXTRA)
+    parquet, arrow = import_extra("pyarrow.parquet", EXTRA), import_extra("pyarrow", EXTRA)
+    compute = import_extra("pyarrow.compute", EXTRA)
     contents: set[str] = set()
     for file in files:
-        if is_partitioned:
-            column = parquet.read_table(file, columns=["content"], partitioning=None)["content"]
-        else:
-            table = parquet.read_table(file, columns=["content", "model"], partitioning=None)
-            column = table.filter(compute.equal(table["model"], model))["content"]
-        contents |= set(compute.unique(column).to_pylist())
+        table = parquet.read_table(file, columns=["content", *([] if is_partitioned else ["model"])], partitioning=None)
+        if not is_partitioned:  # files that were written anew have texts of a type that cannot be compared
+            table = table.filter(compute.equal(table["model"].cast(arrow.string()), model))
+        contents |= set(compute.unique(table["content"]).to_pylist())
     return contents
