@@ -236,11 +236,18 @@ def content_id(path: Path) -> str:
 def file_facts(path: Path) -> Analysis:
     """What the file system says of a recording."""
     status = regular(path).stat()
+    if not is_text(path):
+        raise AudioFileError(f"{path}: its name is no text, an archive cannot keep it")
+    return Analysis(path, bytes=status.st_size, modified_ns=status.st_mtime_ns)
+
+
+def is_text(path: Path) -> bool:
+    """Whether a table can hold the path: names of files may be any bytes."""
     try:
         str(path).encode()
-    except UnicodeEncodeError as error:
-        raise AudioFileError(f"{path}: its name is no text, an archive cannot keep it") from error
-    return Analysis(path, bytes=status.st_size, modified_ns=status.st_mtime_ns)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def segmented(windows: StoredWindows, model: Model, options: SegmentationOptions, name: str) -> Result:

@@ -18,6 +18,7 @@ from audioclass.engine.analysing import (
     check_choice,
     content_id,
     file_facts,
+    is_text,
     segmented,
     versions_of,
 )
@@ -175,12 +176,10 @@ class ArchiveWriter:
         return choice
 
     def _inserter(self, name: str) -> Inserter:
-        """Knows what the table holds: all analyses, and of other tables what a kill left without one."""
+        """Knows what the table holds: of all that was analysed, though a kill may have left it without a path."""
         rows = self._snapshot.rows(
-            "SELECT DISTINCT content FROM analyses WHERE model = $model"
-            if name == "analyses"
-            else f"SELECT DISTINCT content FROM {name} WHERE model = $model AND content NOT IN "  # noqa: S608 (our names)
-            "(SELECT content FROM analyses WHERE model = $model)",
+            "SELECT content FROM analyses WHERE model = $model UNION "
+            f"SELECT DISTINCT content FROM {name} WHERE model = $model",  # noqa: S608 (our own names)
             {"model": self._model.known.id},
         )
         seen = set(self._snapshot.files(name, self._model.known.id))
@@ -262,11 +261,13 @@ class ArchiveWriter:
 
     def _take(self, analysis: Analysis) -> None:
         """One more is analysed; it is written with others, some seconds later at most."""
+        if analysis.reason:
+            self.added.failures[str(analysis.path)] = analysis.reason
+        if not is_text(analysis.path):
+            return
         self._waiting.append(analysis)
         self.added.n_computed += analysis.windows is not None
         self.added.seconds += analysis.seconds
-        if analysis.reason:
-            self.added.failures[str(analysis.path)] = analysis.reason
         n_windows = sum(len(one.windows.P) for one in self._waiting if one.windows is not None)
         if n_windows >= WINDOWS_TOGETHER or time.monotonic() - self._committed_at > COMMIT_EVERY:
             self._commit()
