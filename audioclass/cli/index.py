@@ -96,6 +96,9 @@ def add(
             "--name-pattern", help="How names tell the start, such as '%d-%m-%Y %Hh%M'.", show_default="common forms"
         ),
     ] = None,
+    retime: Annotated[
+        bool, typer.Option("--retime", help="Find start times of known recordings anew too; those of a table stay.")
+    ] = False,
     smooth: Smooth = None,
     min_duration: MinDuration = None,
     threshold: Threshold = None,
@@ -129,6 +132,7 @@ def add(
         stated={"smooth": smooth, "min_duration": min_duration, "threshold": threshold, "unknown": unknown},
         retry=retry,
         keep_features=keep_features,
+        retime=retime,
         executor=work.executor,
         cache=cache,
         strict=strict,

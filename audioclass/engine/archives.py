@@ -79,11 +79,12 @@ class Archive:
         name_pattern: str | None = None,
         retry: bool = False,
         keep_features: bool = False,
+        retime: bool = False,
     ) -> Added:
         """Add recordings, and folders of them; what is known and has not changed is not computed again."""
         clock = ClockRule(name_pattern, timezone)
         table = None if metadata is None else MetadataTable.read(Path(metadata), clock)
-        additions = Additions(segments, clock, table, retry, keep_features)
+        additions = Additions(segments, clock, table, retry, keep_features, retime)
         return add_recordings(self.address, [Path(path) for path in paths], self.run, model, additions)
 
     def find(
@@ -100,6 +101,7 @@ class Archive:
         path: str | Sequence[str] = (),
         near: str | None = None,
         like: str | Path | None = None,
+        exact: bool = False,
         sort: str = "path",
         limit: int | None = None,
         model: str | None = None,
@@ -122,7 +124,7 @@ class Archive:
             limit,
         )
         example = None if like is None else Example.parse(str(like))
-        return find_segments(snapshot, query, self.run, model, example)
+        return find_segments(snapshot, query, self.run, model, example, exact=exact)
 
     def recordings(self) -> ArchiveTable:
         """All recordings, those that are gone too."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from audioclass.audio.recorded import ClockRule
+from audioclass.audio.recorded import ClockRule, RecordedAt
 from audioclass.classifier.blame import versions
 from audioclass.engine.analysing import (
     Analysis,
@@ -38,6 +39,10 @@ from audioclass.run import Run, silent
 
 COMMIT_EVERY = 20.0  # seconds: what a kill may cost, to be computed again
 WINDOWS_TOGETHER = 200_000  # of a commit, at most about
+TIMES = """
+SELECT path, recorded_at::TIMESTAMP, utc_offset_minutes FROM recordings
+WHERE content IS NOT NULL AND clock_source IS DISTINCT FROM 'table'
+"""
 KNOWN = """
 SELECT r.path, r.content, r.bytes, r.modified_ns, r.removed_at IS NOT NULL, r.seconds, r.sample_rate, r.channels,
     a.content IS NOT NULL, coalesce(a.reason, r.reason)
@@ -50,7 +55,8 @@ class Additions:
     """How recordings are added to an archive.
 
     `segments` of None goes on with what the archive has, as does what a mapping leaves out. Recordings that failed
-    before are tried again where it `retries`; features are put into the cache of the run where it `keeps_features`.
+    before are tried again where it `retries`; features are put into the cache of the run where it `keeps_features`;
+    start times of recordings that are known are found anew where it `retimes`.
     """
 
     segments: SegmentChoice | Mapping[str, Any] | None = None
@@ -58,6 +64,7 @@ class Additions:
     metadata: MetadataTable | None = None
     retries: bool = False
     keeps_features: bool = False
+    retimes: bool = False
 
 
 @dataclass
@@ -70,6 +77,7 @@ class Added:
     n_moved: int = 0
     n_copies: int = 0
     n_failed_before: int = 0
+    n_retimed: int = 0
     n_windows: int = 0
     seconds: float = 0.0
     failures: dict[str, str] = field(default_factory=dict)
@@ -197,6 +205,8 @@ class ArchiveWriter:
             self._take(analysis)
             self._run.progress("recordings", number, len(files))
         self._commit()
+        if self._additions.retimes:
+            self.added.n_retimed = write_times(self._archive, self._other_times(files))
         if self._additions.metadata is not None:
             write_metadata(self._archive, files, self._additions.metadata)
         return self.added
@@ -220,6 +230,16 @@ class ArchiveWriter:
                 self._note_again(before, file)
                 del todo[path]
         return list(todo)
+
+    def _other_times(self, files: Sequence[Path]) -> dict[Path, RecordedAt]:
+        """Start times that are not those of the archive; what a table said stays."""
+        known = {Path(path): (at, offset) for path, at, offset in Snapshot(self._archive).rows(TIMES)}
+        times = {file: self._additions.clock.find(file) for file in files if file in known}
+        return {
+            file: time
+            for file, time in times.items()
+            if time is not None and known[file] != (time.at.replace(tzinfo=None), time.offset // timedelta(minutes=1))
+        }
 
     def _forget_failures(self, files: Sequence[Path]) -> None:
         """Remove what is known of contents that failed: where they are tried again, all of it is written anew."""
@@ -333,12 +353,18 @@ def write_metadata(archive: str, files: Sequence[Path], metadata: MetadataTable)
     table.add_columns({name: columns[name].type for name in metadata.columns if name not in kinds})
     if metadata.columns and there:
         table.update(arrow.table(columns))
-    timed = [file for file in there if file in metadata.times]
-    if timed:
-        clock = clock_columns(metadata.times[file] for file in timed)
-        schema = table.schema.arrow()
+    write_times(archive, {file: metadata.times[file] for file in there if file in metadata.times})
+
+
+def write_times(archive: str, times: Mapping[Path, RecordedAt]) -> int:
+    """Put start times of recordings into an archive that holds them; how many."""
+    arrow = import_extra("pyarrow", EXTRA)
+    table = Table.named(archive, "recordings")
+    if times:
+        clock, schema = clock_columns(times.values()), table.schema.arrow()
         fields = {name: arrow.array(values, schema.field(name).type) for name, values in clock.items()}
-        table.update(arrow.table({"path": [str(file) for file in timed], **fields}))
+        table.update(arrow.table({"path": [str(file) for file in times], **fields}))
+    return len(times)
 
 
 def _facts(path: Path) -> Analysis | None:

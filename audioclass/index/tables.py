@@ -263,7 +263,9 @@ def contents_of(files: Sequence[str], model: str, is_partitioned: bool) -> set[s
     contents: set[str] = set()
     for file in files:
         table = parquet.read_table(file, columns=["content", *([] if is_partitioned else ["model"])], partitioning=None)
-        if not is_partitioned:  # files that were written anew have texts of a type that cannot be compared
-            table = table.filter(compute.equal(table["model"].cast(arrow.string()), model))
+        # Files that the format has written anew have texts of a type that pyarrow cannot compare.
+        table = table.cast(arrow.schema([(name, arrow.string()) for name in table.column_names]))
+        if not is_partitioned:
+            table = table.filter(compute.equal(table["model"], model))
         contents |= set(compute.unique(table["content"]).to_pylist())
     return contents

@@ -36,6 +36,7 @@ def add(
     stated: Mapping[str, Any],
     retry: bool,
     keep_features: bool,
+    retime: bool,
     executor: Executor,
     cache: Path | None,
     strict: bool,
@@ -44,7 +45,7 @@ def add(
     """Add recordings, and say what became of them."""
     clock = ClockRule(name_pattern, timezone)
     table = None if metadata is None else MetadataTable.read(metadata, clock)
-    additions = Additions(_only(stated), clock, table, retry, keep_features)
+    additions = Additions(_only(stated), clock, table, retry, keep_features, retime)
     start = time.perf_counter()
     with screen.progress("recordings", screen.KEPT) as progress:
         run = make_run(executor=executor, cache=cache, progress=progress, strict=strict)
@@ -65,6 +66,7 @@ def _summary(archive: str, added: Added, seconds: float) -> str:
     parts += [f"{added.n_moved} moved"] if added.n_moved else []
     parts += [f"{added.n_copies} copies"] if added.n_copies else []
     parts += [f"{len(added.failures)} failed"] if added.failures else []
+    parts += [f"{added.n_retimed} with another start time"] if added.n_retimed else []
     speed = f"{added.seconds / seconds:.0f} times faster than real time"
     audio = f"; {added.seconds:.0f} s of audio in {seconds:.1f} s, {speed}" if added.seconds else ""
     return f"{archive}: {added.n_recordings} recordings: {', '.join(parts)}{audio}"
