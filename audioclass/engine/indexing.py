@@ -186,8 +186,8 @@ class ArchiveWriter:
     def _inserter(self, name: str) -> Inserter:
         """Knows what the table holds: of all that was analysed, though a kill may have left it without a path."""
         rows = self._snapshot.rows(
-            "SELECT content FROM analyses WHERE model = $model UNION "
-            f"SELECT DISTINCT content FROM {name} WHERE model = $model",  # noqa: S608 (our own names)
+            "SELECT content FROM analyses WHERE model = $model UNION "  # noqa: S608 (our own names)
+            f"SELECT DISTINCT content FROM {name} WHERE model = $model",
             {"model": self._model.known.id},
         )
         seen = set(self._snapshot.files(name, self._model.known.id))
