@@ -106,9 +106,10 @@ def _short(path: str) -> str:
 
 
 def _title(query: FindOptions) -> str:
-    stated = {name: value for name, value in dataclasses.asdict(query).items() if value not in (None, [], ())}
+    names = {"since": "from", "until": "to"}
     texts = [
-        f"{name.replace('_', ' ')} {', '.join(value) if isinstance(value, list) else value}"
-        for name, value in stated.items()
+        f"{names.get(name, name).replace('_', ' ')} {', '.join(value) if isinstance(value, list) else value}"
+        for name, value in dataclasses.asdict(query).items()
+        if value not in (None, []) and not isinstance(value, bool)
     ]
     return f"Segments: {'; '.join(texts)}" if texts else "Segments"
