@@ -57,7 +57,7 @@ THIRD_PARTIES = {
     "smoothers": {"scipy"},
     "formats": {"pyarrow"},
     "extraction": {"joblib", "pyarrow", "scipy"},
-    "engine": {"pandas", "platformdirs"},
+    "engine": {"pandas", "platformdirs", "soundfile"},
     "estimator": {"sklearn"},
     "cli": {"typer", "rich"},
 }

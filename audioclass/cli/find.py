@@ -56,6 +56,10 @@ class FindOptions(OptionGroup):
             "--like", metavar="CLIP[@START-END]", help="Like this recording, or a stretch of it, nearest first."
         ),
     ] = None
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="With --like: read the nearest once more, to compare them without any loss."),
+    ] = False
     sort: Annotated[
         str | None,
         typer.Option(

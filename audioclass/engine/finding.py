@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import soundfile
 
-from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.blocks import cut_blocks, read_blocks
 from audioclass.audio.decode import open_audio
-from audioclass.data import Result, Segment
+from audioclass.audio.stretches import read_stretch
+from audioclass.classifier.model import Model
+from audioclass.data import Features, Result, Segment
 from audioclass.engine.archived_models import ArchivedModel, archived_model
-from audioclass.errors import UsageError
+from audioclass.errors import AudioclassError, AudioFileError, UsageError
 from audioclass.extraction.extract import extract_features
 from audioclass.index.query import SegmentQuery
 from audioclass.index.schema import EXTRA
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
 MOST_QUERIES = 64  # windows of an example
 DEFAULT_LIMIT = 50  # of segments like an example
+AROUND = 2  # hops of a window that is read once more: frames at its ends reach beyond them
+READ_AGAIN = 3  # times as many as are wanted are compared once more, where that is to be exact
 EXAMPLE = re.compile(r"(?P<path>.+)@(?P<start>\d+(?:\.\d+)?)-(?P<end>\d+(?:\.\d+)?)")
 
 
@@ -73,9 +80,21 @@ class Example:
 
 
 def find_segments(
-    snapshot: Snapshot, query: SegmentQuery, run: Run, model: str | None = None, example: Example | None = None
+    snapshot: Snapshot,
+    query: SegmentQuery,
+    run: Run,
+    model: str | None = None,
+    example: Example | None = None,
+    *,
+    exact: bool = False,
 ) -> FoundSegments:
-    """The segments that a query asks for, in its order; like an example, the most similar first."""
+    """The segments that a query asks for, in its order; like an example, the most similar first.
+
+    Similarity is that of vectors; where it is to be `exact`, the recordings of the nearest are read once more, and
+    compared in the whole space of the model's kernels.
+    """
+    if exact and example is None:
+        raise UsageError("--exact needs --like with an example")
     if example is None:
         if query.sort.removeprefix("-") == "similarity":
             raise UsageError("--sort similarity needs --like with an example")
@@ -83,7 +102,7 @@ def find_segments(
         statement, values = query.statement(known.id)
         return _found(snapshot.arrow(statement, values), known)
     with archived_model(snapshot, model, run) as archived:
-        return _find_like(snapshot, query, run, archived, example)
+        return _find_like(snapshot, query, run, archived, example, exact=exact)
 
 
 def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
@@ -93,25 +112,61 @@ def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
 
 
 def _find_like(
-    snapshot: Snapshot, query: SegmentQuery, run: Run, archived: ArchivedModel, example: Example
+    snapshot: Snapshot, query: SegmentQuery, run: Run, archived: ArchivedModel, example: Example, *, exact: bool
 ) -> FoundSegments:
     """More and more windows, until enough segments hold one of them or there are no more."""
-    projection = archived.projection
-    limit = query.limit or DEFAULT_LIMIT
-    query = replace(query, limit=limit, sort="similarity" if query.sort == "path" else query.sort)
-    codes = projection.codes(_prepared(example, archived))
+    projection, limit = archived.projection, query.limit or DEFAULT_LIMIT
+    query = replace(query, sort="similarity" if query.sort == "path" else query.sort)
+    rows = _prepared(example, archived)
+    codes, wanted = projection.codes(rows), limit * (READ_AGAIN if exact else 1)
     vectors = vectors_of(snapshot, archived.known, projection.n_axes, run)
-    count = 4 * limit
+    count = 4 * wanted
     while True:
         hits = vectors.nearest(codes, count)
         snapshot.connection().register("hits", _hits_table(hits))
-        statement, values = query.statement(archived.known.id, like=True)
+        nearest = replace(query, limit=wanted, sort="similarity" if exact else query.sort)
+        statement, values = nearest.statement(archived.known.id, like=True)
         table = snapshot.arrow(statement, values)
-        if table.num_rows >= limit or count >= len(vectors.windows):
+        if table.num_rows >= wanted or count >= len(vectors.windows):
             break
         count *= 8
-    similarities = projection.similarity(table["distance"].to_numpy()).tolist()
-    return replace(_found(table, archived.known), similarities=tuple(similarities))
+    similarities = projection.similarity(table["distance"].to_numpy())
+    if exact:
+        similarities = _exact_similarities(table, rows, archived, run, similarities)
+        order = np.argsort(-similarities, kind="stable")[:limit]
+        table, similarities = table.take(order), similarities[order]
+    return replace(_found(table, archived.known), similarities=tuple(similarities.tolist()))
+
+
+def _exact_similarities(
+    table: Any, rows: np.ndarray, archived: ArchivedModel, run: Run, similarities: np.ndarray
+) -> np.ndarray:
+    """Those of the nearest window of each segment in the whole space; as they were where it cannot be read again."""
+    paths, starts, ends = (table[name].to_pylist() for name in ("path", "hit_start_s", "hit_end_s"))
+    known = similarities.copy()
+    for place, (path, start, end) in enumerate(zip(paths, starts, ends, strict=True)):
+        with contextlib.suppress(AudioclassError, OSError):
+            row = _prepared_window(Path(path), start, end, archived.model)
+            known[place] = np.exp(-((rows - row) ** 2).sum(axis=1).min())
+        run.progress("recordings", place + 1, len(paths))
+    return known
+
+
+def _prepared_window(path: Path, start: float, end: float, model: Model) -> np.ndarray:
+    """A window of a recording, read with what lies around it, as the kernels compare it."""
+    hop = model.recipe.window_hop
+    before = hop * min(start // hop, AROUND)
+    samples, sample_rate, _ = read_stretch(regular(path), start - before, end + AROUND * hop)
+    stretch = BytesIO()
+    soundfile.write(stretch, samples, sample_rate, format="WAV", subtype="FLOAT")
+    stretch.seek(0)
+    recipe = model.recipe
+    blocks = read_blocks(stretch, recipe.framing.sample_rate, trim=recipe.trim)
+    features = Features.joined(extract_features(blocks, recipe), recipe.columns, recipe.groups)
+    if not len(features.X):
+        raise AudioFileError(f"{path}: no window of the model fits into it")
+    nearest = min(range(len(features.X)), key=lambda place: abs(features.segments[place].start - before))
+    return np.asarray(model.prepared(features.X[nearest : nearest + 1])[0, 0])
 
 
 def _prepared(example: Example, archived: ArchivedModel) -> np.ndarray:

@@ -76,15 +76,14 @@ class SegmentQuery:
         """The question to a model's segments, and its values.
 
         Where they are to be `like` an example, the segments that hold the middle of a window in the table `hits`, each
-        with the distance of the nearest of these windows.
+        with the nearest of these windows and its distance.
         """
         conditions, values = self._conditions()
         where = " AND ".join(["s.model = $model", *conditions])
         order = REVERSED[self.sort[1:]] if self.sort.startswith("-") else SORTS[self.sort]
         limit = f"LIMIT {self.limit}" if self.limit is not None else ""
-        source = " ".join(["(SELECT *,", NEAREST_HIT, "AS distance FROM occurrences AS s)"]) if like else "occurrences"
-        columns, where = (f"{FOUND}, distance", f"{where} AND distance IS NOT NULL") if like else (FOUND, where)
-        parts = ["SELECT", columns, "FROM", source, "AS s WHERE", where, "ORDER BY", order, limit]
+        source, further = (NEAREST_HITS, ", distance, hit_start_s, hit_end_s") if like else ("occurrences", "")
+        parts = ["SELECT", FOUND + further, "FROM", source, "AS s WHERE", where, "ORDER BY", order, limit]
         return " ".join(parts), {**values, "model": model}
 
     def _conditions(self) -> tuple[list[str], dict[str, Any]]:
@@ -115,8 +114,13 @@ class SegmentQuery:
         return conditions, values
 
 
-NEAREST_HIT = """(SELECT min(h.distance) FROM hits AS h WHERE h.content = s.content
-    AND s.start_s <= (h.start_s + h.end_s) / 2 AND (h.start_s + h.end_s) / 2 < s.end_s)"""
+NEAREST_HITS = """(SELECT o.*, n.distance, unnest(n.nearest) FROM occurrences AS o JOIN (
+        SELECT g.model, g.content, g.start_s, min(h.distance) AS distance,
+            arg_min({'hit_start_s': h.start_s, 'hit_end_s': h.end_s}, (h.distance, h.start_s)) AS nearest
+        FROM segments AS g JOIN hits AS h ON h.content = g.content
+            AND g.start_s <= (h.start_s + h.end_s) / 2 AND (h.start_s + h.end_s) / 2 < g.end_s
+        WHERE g.model = $model GROUP BY ALL
+    ) AS n USING (model, content, start_s))"""
 NEAR_ANOTHER = """EXISTS (SELECT 1 FROM segments AS o
     WHERE o.model = s.model AND o.content = s.content AND list_contains($near_labels, o.label)
     AND o.start_s <= s.end_s + $near_seconds + 1e-9 AND o.end_s >= s.start_s - $near_seconds - 1e-9
