@@ -8,7 +8,7 @@ import pytest
 from environments import REPOSITORY
 
 SCRIPTS = sorted(path.stem for path in (REPOSITORY / "benchmarks").glob("*.py"))
-PARTS = {"bench", "usual"}  # of the others
+PARTS = {"bench", "tables", "usual"}  # of the others
 README = (REPOSITORY / "benchmarks" / "README.md").read_text(encoding="utf-8")
 DATA = dict(re.findall(r"^\| `(\w+)\.py` \|.*\| ([^|]+) \|$", README, flags=re.MULTILINE))  # as the page tells it
 NEED_DATA = sorted(name for name, data in DATA.items() if data != "none")
@@ -36,6 +36,12 @@ def test_startup_prints_a_table():
     lines = benchmark("startup", "--quick").splitlines()
     assert lines[0].startswith("command")
     assert [line.split()[0] for line in lines[1:]] == ["baseline", "help", "plugins", "classify", "numpy"]
+
+
+def test_scale_prints_its_keys():
+    results = json.loads(benchmark("scale", "--quick", "--json", "--hours", "1000"))
+    assert results["windows"] == 3_600_000
+    assert f"cores_{results['breaks_first']}" in results
 
 
 def test_the_page_lists_every_benchmark():
