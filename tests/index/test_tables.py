@@ -341,7 +341,7 @@ def test_a_damaged_table_file_is_told(filled, table, damage):
         path.unlink()
     for question in ("sql", "verify"):  # others read only the tables that they need
         refused_in_one_line(filled, question)
-    for question in {"recordings": ["find", "status"], "models": ["find"], "windows": ["windows"]}.get(table, []):
+    for question in {"recordings": ["recordings", "status"], "models": ["find"], "windows": ["windows"]}.get(table, []):
         refused_in_one_line(filled, question)
 
 
