@@ -101,15 +101,23 @@ def _projection(snapshot: Snapshot, known: KnownModel) -> Projection:
 @contextlib.contextmanager
 def _file_of(content: bytes, known: KnownModel, run: Run) -> Iterator[Path]:
     """The model as a file, in the cache where there is one."""
-    if run.cache is None:
-        with tempfile.TemporaryDirectory(prefix="audioclass-") as folder:
-            path = Path(folder) / f"{known.digest}{SUFFIX}"
-            path.write_bytes(content)
-            yield path
+    name = f"{known.digest}{SUFFIX}"
+    if run.cache is not None and (path := _in_cache(run.cache / "models" / name, content)) is not None:
+        yield path
         return
-    path = run.cache / "models" / f"{known.digest}{SUFFIX}"
-    if not path.exists() or path.stat().st_size != len(content):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part:
-            part.write_bytes(content)
-    yield path
+    with tempfile.TemporaryDirectory(prefix="audioclass-") as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        yield path
+
+
+def _in_cache(path: Path, content: bytes) -> Path | None:
+    """The file, written where it is not there; None where it cannot be."""
+    try:
+        if not path.exists() or path.stat().st_size != len(content):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(path) as part:
+                part.write_bytes(content)
+    except OSError:
+        return None
+    return path

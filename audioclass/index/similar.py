@@ -21,6 +21,7 @@ from audioclass.index.snapshot import KnownModel, Snapshot
 from audioclass.outputs import replacing
 from audioclass.packages import import_extra
 from audioclass.run import Run
+from audioclass.storage import DAMAGE, warn_unkept
 
 EXACT_UP_TO = 1_000_000
 ADDED_TOGETHER = 100_000
@@ -69,17 +70,36 @@ def vectors_of(snapshot: Snapshot, model: KnownModel, n_axes: int, run: Run) -> 
     files = snapshot.files("windows", model.id)
     place = hashlib.sha256(f"{snapshot.address} {model.digest}".encode()).hexdigest()[:32]
     folder = run.cache / "vectors" / place / hashlib.sha256(json.dumps(files).encode()).hexdigest()[:32]
-    if not (folder / "windows.npy").exists():
-        vectors, windows = _read(snapshot, model, n_axes, run)
-        if folder.parent.exists():
-            shutil.rmtree(folder.parent, ignore_errors=True)  # those of tables that are no more
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, array in (("vectors.npy", vectors), ("windows.npy", windows)):  # the second says that both are there
-            with replacing(folder / name) as part, part.open("wb") as stream:
-                np.save(stream, array)
-    vectors, windows = (np.load(folder / name, mmap_mode="r") for name in ("vectors.npy", "windows.npy"))
-    graph = _graph(vectors, folder / "graph.usearch", run) if len(vectors) > EXACT_UP_TO else None
-    return Vectors(vectors, windows, graph)
+    kept = _kept(folder)
+    if kept is None:
+        kept = _read(snapshot, model, n_axes, run)
+        try:
+            _keep(folder, *kept)
+            kept = _kept(folder) or kept
+        except OSError as error:
+            warn_unkept(folder, error)
+            return Vectors(*kept)
+    graph = _graph(kept[0], folder / "graph.usearch", run) if len(kept[0]) > EXACT_UP_TO else None
+    return Vectors(*kept, graph)
+
+
+def _kept(folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
+    """What `_keep` has written, as it is on disk; None where it is not there or damaged."""
+    try:
+        vectors, windows = (np.load(folder / name, mmap_mode="r") for name in ("vectors.npy", "windows.npy"))
+    except DAMAGE:
+        return None
+    is_whole = vectors.ndim == 2 and windows.dtype == WINDOW and len(vectors) == len(windows)
+    return (vectors, windows) if is_whole else None
+
+
+def _keep(folder: Path, vectors: np.ndarray, windows: np.ndarray) -> None:
+    if folder.parent.exists():
+        shutil.rmtree(folder.parent, ignore_errors=True)  # those of tables that are no more
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, array in (("vectors.npy", vectors), ("windows.npy", windows)):
+        with replacing(folder / name) as part, part.open("wb") as stream:
+            np.save(stream, array)
 
 
 def _read(snapshot: Snapshot, model: KnownModel, n_axes: int, run: Run) -> tuple[np.ndarray, np.ndarray]:
