@@ -33,7 +33,7 @@ Archive = Annotated[
 Model = Annotated[
     str | None,
     typer.Option(
-        "--model", "-m", help="Of several models, this one: its name or digest; the last used by default.",
+        "--model", "-m", help="Of several models, this one: its name or digest; the last added by default.",
         show_default=False,
     ),
 ]  # fmt: skip

@@ -52,5 +52,9 @@ def test_every_addition_is_a_version(tmp_path, evening, model_file):
     twice = archive.status()
     assert (once.n_recordings, twice.n_recordings) == (1, 2)
     assert {name: twice.versions[name] - once.versions[name] for name in once.versions} == {
-        "recordings": 1, "models": 0, "analyses": 1, "windows": 1, "segments": 1,
+        "recordings": 1,
+        "models": 0,
+        "analyses": 1,
+        "windows": 1,
+        "segments": 1,
     }
