@@ -16,7 +16,8 @@ from audioclass.text_files import read_rows
 
 FILE, TIME = "file", "recorded_at"
 NUMBER = re.compile(r"[-+]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
-TAKEN = {name for table in TABLES.values() for name in table.columns} | {"distance", "duration_s", "started_at", "local_time"}
+COMPUTED = {"distance", "duration_s", "started_at", "local_time"}  # columns that questions add
+TAKEN = {name for table in TABLES.values() for name in table.columns} | COMPUTED
 
 
 @dataclass(frozen=True, eq=False)
