@@ -134,10 +134,10 @@ def _notes(snapshot: Snapshot, model: KnownModel) -> dict[str, str]:
     held = status_of(snapshot)
     one = next(each for each in held.models if each.id == model.id)
     moments: list[Any] = [moment for moment in (held.first, held.last) if moment is not None]
-    made = "" if one.options is None else f", made with {SegmentChoice.of_json(one.options).to_options()}"
+    options = "" if one.options is None else f", made with {SegmentChoice.of_json(one.options).to_options()}"
     return {
         "recordings": f"{held.n_recordings}, {held.duration}",
         **({"from, to": " – ".join(f"{moment:%Y-%m-%d %H:%M}" for moment in moments)} if moments else {}),
         "model": f"{model.name} ({model.id}), {len(model.labels)} labels",
-        "segments": f"{one.n_segments} of {one.n_windows} windows{made}",
+        "segments": f"{one.n_segments} of {one.n_windows} windows{options}",
     }

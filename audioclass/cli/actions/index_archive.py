@@ -121,8 +121,8 @@ def _status_rows(held: Status) -> list[tuple[str, str]]:
     rows.append(("files of the tables", f"{held.n_files}{space}"))
     for model in held.models:
         counts = f"{model.n_recordings} recordings, {model.n_windows} windows, {model.n_segments} segments"
-        made = "" if model.options is None else SegmentChoice.of_json(model.options).to_options()
-        rows += [(f"model {model.name} ({model.id})", counts), ("segments made with", made)]
+        options = "" if model.options is None else SegmentChoice.of_json(model.options).to_options()
+        rows += [(f"model {model.name} ({model.id})", counts), ("segments made with", options)]
     return rows
 
 
