@@ -11,7 +11,9 @@ import pytest
 from trained import LABELS, QUICK, write_corpus
 
 from audioclass.cli import run
+from audioclass.engine.archives import Archive
 from audioclass.engine.models import load_model
+from audioclass.engine.runs import make_run
 from audioclass.engine.training import train
 from audioclass.errors import CorpusError
 from audioclass.storage import Store
@@ -131,3 +133,23 @@ def test_a_label_that_cannot_be_read_is_not_left_out_of_a_model(small, options, 
     assert not output.exists()
     with pytest.raises(CorpusError, match="label 'tone': none of its recordings"):
         train(corpus, recipe=str(small / "small.toml"), criterion="fixed")
+
+
+@pytest.mark.parametrize("n_bytes", [100, 3000])
+@pytest.mark.parametrize("n_before", [0, 1], ids=["a new archive", "an archive that grows"])
+def test_an_archive_without_room_is_one_line_and_is_finished_when_there_is(
+    small, tmp_path, model_file, n_bytes, n_before, capsys
+):
+    archive, recordings = tmp_path / "archive", sorted((small / "corpus").rglob("*.wav"))
+    arguments = ["index", "add", archive, "--model", model_file, "--cache", "-"]
+    if n_before:
+        assert run([*map(str, arguments), str(recordings[0])]) == 0
+    done = limited([*arguments, *recordings], n_bytes)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == f"{archive}: cannot be written: no room"  # before it, the format may grumble
+    assert "Traceback" not in done.stderr
+    assert not n_before or run(["index", "verify", str(archive)]) == 0
+    assert run([*map(str, arguments), *map(str, recordings)]) == 0
+    assert run(["index", "verify", str(archive), "--contents"]) == 0
+    assert "0 problems, 0 notes" in capsys.readouterr().err
+    assert Archive(str(archive), make_run()).status().n_recordings == len(recordings)
