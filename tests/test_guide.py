@@ -35,7 +35,6 @@ SQL_TYPES = {
     "bytes": "BLOB",
     "texts": "VARCHAR[]",
     "singles": "FLOAT[]",
-    "codes": "TINYINT[]",
     "timestamp": "TIMESTAMP WITH TIME ZONE",
 }
 
