@@ -25,7 +25,7 @@ from audioclass.cli import run as command
 from audioclass.cluster import connection, dispatch, tasks
 from audioclass.cluster.dispatch import AHEAD, AT_ONCE, DEATHS, Dispatch
 from audioclass.cluster.executor import ClusterExecutor
-from audioclass.cluster.tasks import Place, Stock, take_stock
+from audioclass.cluster.tasks import StartingPoint, Stock, take_stock
 from audioclass.engine.batches import classify_many, joined
 from audioclass.engine.models import ModelFile, loaded
 from audioclass.engine.training import train
@@ -243,8 +243,8 @@ def classify_nothing(item, model):
 
 
 def test_files_and_folders_must_be_there():
-    here = take_stock([Path(__file__)], Place.here())
-    there = take_stock([Path(__file__)], replace(Place.here(), folder=Path("/no/such/folder")))
+    here = take_stock([Path(__file__)], StartingPoint.here())
+    there = take_stock([Path(__file__)], replace(StartingPoint.here(), folder=Path("/no/such/folder")))
     assert here.differences(here) == []
     texts = here.differences(Stock(here.versions, there.files))
     assert texts == [f"no {path}, which must lie where all machines see it" for path in (Path.cwd(), Path(__file__))]

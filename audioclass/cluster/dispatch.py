@@ -21,7 +21,7 @@ from typing import Any
 
 from audioclass import __version__
 from audioclass.cluster.connection import Connection
-from audioclass.cluster.tasks import Parcel, Place, Stock, carry, do, take_stock
+from audioclass.cluster.tasks import Parcel, StartingPoint, Stock, carry, do, take_stock
 from audioclass.errors import ClusterError, named_text_of
 from audioclass.run import NeedsFiles
 
@@ -83,9 +83,9 @@ class Dispatch:
         self._source: Iterator[Assignment] = iter(())
         self._n_drawn = 0
         self._work = Parcel(work)
-        self._place = Place.here()
+        self._start = StartingPoint.here()
         self._files = needed_files(work)
-        self._stock = take_stock(self._files, self._place)
+        self._stock = take_stock(self._files, self._start)
         self._hands: dict[str, _Hand] = {}
         self._refused: set[str] = set()
         self._suspects: deque[Assignment] = deque()
@@ -147,7 +147,7 @@ class Dispatch:
         if self._stock in self._connection.trusted.get(address, []):
             self._trust(hand)
             return
-        hand.check = self._connection.submit(address, take_stock, self._files, self._place)
+        hand.check = self._connection.submit(address, take_stock, self._files, self._start)
         self._expect(hand, None, hand.check)
 
     def _judge(self, hand: _Hand, stock: Stock | None, error: BaseException | None) -> None:
@@ -212,7 +212,7 @@ class Dispatch:
         return assignment
 
     def _assign(self, hand: _Hand, assignment: Assignment) -> None:
-        future = self._connection.submit(hand.address, do, hand.work, Parcel(assignment.item), self._place)
+        future = self._connection.submit(hand.address, do, hand.work, Parcel(assignment.item), self._start)
         hand.todo[assignment] = future
         self._expect(hand, assignment, future)
 

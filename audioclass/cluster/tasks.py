@@ -44,14 +44,14 @@ def _unpack(packed: bytes) -> Parcel:
 
 
 @dataclass(frozen=True)
-class Place:
+class StartingPoint:
     """Where a command was started: its working folder, and what its environment says of plugins."""
 
     folder: Path
     variables: Mapping[str, str | None]
 
     @classmethod
-    def here(cls) -> Place:
+    def here(cls) -> StartingPoint:
         """That of this process."""
         return cls(Path.cwd(), {name: os.environ.get(name) for name in VARIABLES})
 
@@ -103,19 +103,19 @@ def carry(parcel: Parcel) -> Parcel:
     return parcel
 
 
-def do(work: Parcel, item: Parcel, place: Place) -> Parcel:
+def do(work: Parcel, item: Parcel, start: StartingPoint) -> Parcel:
     """An item of work, done as in the process that asks for it, on one thread."""
-    with place.entered(), one_thread():
+    with start.entered(), one_thread():
         return Parcel(work.content(item.content))
 
 
-def take_stock(files: Sequence[Path], place: Place) -> Stock:
+def take_stock(files: Sequence[Path], start: StartingPoint) -> Stock:
     """What is installed here, and the digests of these files, of which one may be the folder that work is done in."""
-    if not place.folder.is_dir():
-        return Stock(_versions(), {place.folder: None, **dict.fromkeys(files)})
-    with place.entered():
+    if not start.folder.is_dir():
+        return Stock(_versions(), {start.folder: None, **dict.fromkeys(files)})
+    with start.entered():
         versions = {**_versions(), "-p": _modules() or "without modules"}
-        return Stock(versions, {place.folder: "folder", **{file: _digest(file) for file in files}})
+        return Stock(versions, {start.folder: "folder", **{file: _digest(file) for file in files}})
 
 
 @cache
