@@ -133,7 +133,7 @@ def window_table(content: str, vectors: np.ndarray, model: str = "0123456789ab",
             "probability": P[:, 0],
             "posteriors": lists_of(P),
             "strangeness": [None] * n,
-            "vector": lists_of(np.asarray(vectors, np.int8)),
+            "vector": [row.tobytes() for row in np.ascontiguousarray(vectors, np.int8)],
         },
     )
 

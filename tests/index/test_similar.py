@@ -37,6 +37,16 @@ def windows_of(n):
     return windows
 
 
+def places_of(hits):
+    """Of windows of half a second each, which they are."""
+    return np.rint(2 * hits.windows["start_s"]).astype(int)
+
+
+def kept_vectors(folder, the_run):
+    snapshot = Snapshot(str(folder))
+    return vectors_of(snapshot, snapshot.model("made"), N_AXES, the_run)
+
+
 def squared(vectors, queries):
     """To the nearest of the queries."""
     differences = vectors[:, None].astype(np.int64) - queries[None].astype(np.int64)
@@ -66,23 +76,35 @@ def test_no_windows_are_no_hits():
     assert (len(hits.windows), len(hits.distances)) == (0, 0)
 
 
-def test_a_graph_finds_nearly_all_of_the_nearest(tmp_path):
+@pytest.fixture
+def in_graph(tmp_path, monkeypatch):
+    """Vectors in a graph, window i of which starts at i / 2."""
+    monkeypatch.setattr(similar, "EXACT_UP_TO", 10)
+
+    def put(vectors):
+        folder = make_archive(tmp_path / "archive", [], [], [["a"], ["b"]])
+        append(folder, "windows", window_table("a" * 32, vectors))
+        return kept_vectors(folder, run(tmp_path / "cache"))
+
+    return put
+
+
+def test_a_graph_finds_nearly_all_of_the_nearest(in_graph):
     vectors, queries = clustered(3000), clustered(20, seed=2)
-    graph = Vectors(vectors, windows_of(3000), similar._graph(vectors, tmp_path / "graph", run()))
-    exact = Vectors(vectors, windows_of(3000))
+    graph, exact = in_graph(vectors), Vectors(vectors, windows_of(3000))
     recalls = []
     for query in queries:
         found, nearest = graph.nearest(query[None], 10), exact.nearest(query[None], 10)
         assert len(set(found.windows["start_s"])) == 10
-        assert np.array_equal(found.distances, squared(vectors[found.windows["start_s"].astype(int)], query[None]))
+        assert np.array_equal(found.distances, squared(vectors[places_of(found)], query[None]))
         recalls.append(np.mean(found.distances <= nearest.distances[-1]))
     assert np.mean(recalls) >= 0.9
 
 
-def test_a_graph_that_is_asked_for_more_than_there_is_makes_nothing_up(tmp_path):
+def test_a_graph_that_is_asked_for_more_than_there_is_makes_nothing_up(in_graph):
     vectors = clustered(60)
-    hits = Vectors(vectors, windows_of(60), similar._graph(vectors, tmp_path / "graph", run())).nearest(vectors[:3], 60)
-    places = hits.windows["start_s"].astype(int)
+    hits = in_graph(vectors).nearest(vectors[:3], 100)
+    places = places_of(hits)
     assert len(set(places)) == len(places)
     assert np.array_equal(hits.distances, squared(vectors[places], vectors[:3]))
 
@@ -101,8 +123,7 @@ def made(tmp_path):
 
 def hits_of(folder, the_run):
     """The ten nearest to a vector: their distances, and whose windows they are."""
-    snapshot = Snapshot(str(folder))
-    vectors = vectors_of(snapshot, snapshot.model("made"), N_AXES, the_run)
+    vectors = kept_vectors(folder, the_run)
     hits = vectors.nearest(clustered(1, seed=9), 10)
     return len(vectors.windows), hits.distances.tolist(), sorted(hits.windows["content"].tolist())
 
@@ -132,11 +153,13 @@ def test_what_is_kept_is_read_and_not_made_again(made, tmp_path, monkeypatch):
     assert hits_of(made, cached) == first
 
 
+@pytest.mark.parametrize("name", ["vectors.npy", "windows.npy", "graph.usearch"])
 @pytest.mark.parametrize("damage", ["cut", "empty", "gone"])
-def test_what_is_kept_and_damaged_is_made_again(made, tmp_path, damage):
+def test_what_is_kept_and_damaged_is_made_again(made, tmp_path, monkeypatch, damage, name):
+    monkeypatch.setattr(similar, "EXACT_UP_TO", 10)
     cached = run(tmp_path / "cache")
     first = hits_of(made, cached)
-    (path,) = (tmp_path / "cache").rglob("vectors.npy")
+    (path,) = (tmp_path / "cache").rglob(name)
     content = path.read_bytes()
     path.write_bytes(content[:300] if damage == "cut" else b"")
     if damage == "gone":
@@ -181,8 +204,8 @@ def nearest_by_hand(heard, name, keep=lambda row: True):
     """Segments by the distance of the nearest window with its middle in them to any window of a recording."""
     rows = heard.archive.windows().to_arrow().to_pylist()
     contents = {Path(row["path"]).name: row["content"] for row in heard.archive.recordings().to_arrow().to_pylist()}
-    queries = np.array([row["vector"] for row in rows if row["content"] == contents[name]])
-    distances = squared(np.array([row["vector"] for row in rows]), queries)
+    vectors = np.array([np.frombuffer(row["vector"], np.int8) for row in rows])
+    distances = squared(vectors, vectors[[row["content"] == contents[name] for row in rows]])
     found = []
     asked = "SELECT path, start_s, end_s, label, probability, content, local_time FROM occurrences"
     for segment in Snapshot(heard.archive.address).arrow(asked).to_pylist():
