@@ -15,6 +15,7 @@ from audioclass.formats.rows import rows_of
 from audioclass.index.schema import ANALYSES, EXTRA, RECORDINGS, SEGMENTS, WINDOWS, TableSchema
 from audioclass.packages import import_extra
 
+LISTS_TOGETHER = 8192
 SEGMENT_FIELDS = ("label", "probability", "runner_up", "runner_up_probability", "novelty", "posteriors")
 
 
@@ -30,10 +31,19 @@ def table_of(schema: TableSchema, columns: Mapping[str, Any]) -> Any:
 
 
 def lists_of(values: np.ndarray) -> Any:
-    """The rows of a matrix as an Arrow array of lists."""
+    """The rows of a matrix as an Arrow array of lists; in chunks, because many lists in one are slow to write."""
     arrow = import_extra("pyarrow", EXTRA)
-    offsets = np.arange(len(values) + 1, dtype=np.int32) * np.int32(values.shape[1])
-    return arrow.ListArray.from_arrays(offsets, arrow.array(np.ascontiguousarray(values).reshape(-1)))
+    chunks = []
+    for first in range(0, len(values), LISTS_TOGETHER):
+        some = np.ascontiguousarray(values[first : first + LISTS_TOGETHER])
+        offsets = np.arange(len(some) + 1, dtype=np.int32) * np.int32(some.shape[1])
+        chunks.append(arrow.ListArray.from_arrays(offsets, arrow.array(some.reshape(-1))))
+    return arrow.chunked_array(chunks, arrow.list_(arrow.from_numpy_dtype(values.dtype)))
+
+
+def bytes_of(codes: np.ndarray) -> Any:
+    """The rows of a matrix of signed bytes as an Arrow array of bytes."""
+    return import_extra("pyarrow", EXTRA).array([row.tobytes() for row in np.ascontiguousarray(codes, np.int8)])
 
 
 def window_rows(windows: Mapping[str, StoredWindows], model: str, labels: Sequence[str]) -> Any:
@@ -57,7 +67,7 @@ def window_rows(windows: Mapping[str, StoredWindows], model: str, labels: Sequen
             "probability": P[np.arange(len(P)), places],
             "posteriors": lists_of(P),
             "strangeness": np.concatenate(known) if known else [None] * len(P),
-            "vector": lists_of(np.concatenate([each.codes for each in parts])),
+            "vector": bytes_of(np.concatenate([each.codes for each in parts])),
         },
     )
 

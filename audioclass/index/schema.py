@@ -53,7 +53,6 @@ def arrow_types() -> dict[str, Any]:
         "bytes": arrow.binary(),
         "texts": arrow.list_(arrow.string()),
         "singles": arrow.list_(arrow.float32()),
-        "codes": arrow.list_(arrow.int8()),
         STAMP: arrow.timestamp("us", tz="UTC"),
     }
 
@@ -122,7 +121,7 @@ WINDOWS = TableSchema(
         "probability": Column("single", "that posterior, before smoothing"),
         "posteriors": Column("singles", "one for each label of the model, in their order"),
         "strangeness": Column("single", "nonconformity to what was trained on; null where the model knows none"),
-        "vector": Column("codes", "for search by example: near vectors sound alike to the model"),
+        "vector": Column("bytes", "for search by example, signed bytes: near vectors sound alike to the model"),
     },
     key=("content", "model"),
     partitioned_by="model",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from audioclass.errors import UsageError
 from audioclass.index.schema import EXTRA
 from audioclass.index.snapshot import KnownModel, Snapshot
-from audioclass.outputs import replacing
+from audioclass.outputs import atomic_write, replacing
 from audioclass.packages import import_extra
 from audioclass.run import Run
 from audioclass.storage import DAMAGE, warn_unkept
@@ -64,82 +65,120 @@ class Vectors:
 
 
 def vectors_of(snapshot: Snapshot, model: KnownModel, n_axes: int, run: Run) -> Vectors:
-    """The vectors of a model's windows, from the cache of the run where it holds those of the same tables."""
-    if run.cache is None:
-        return Vectors(*_read(snapshot, model, n_axes, run))
+    """The vectors of a model's windows; what the cache of the run holds of them is not read again from the tables."""
     files = snapshot.files("windows", model.id)
+    if run.cache is None:
+        return Vectors(*_read(files, n_axes, run))
     place = hashlib.sha256(f"{snapshot.address} {model.digest}".encode()).hexdigest()[:32]
     folder = run.cache / "vectors" / place / hashlib.sha256(json.dumps(files).encode()).hexdigest()[:32]
-    kept = _kept(folder)
-    if kept is None:
-        kept = _read(snapshot, model, n_axes, run)
-        try:
-            _keep(folder, *kept)
-            kept = _kept(folder) or kept
-        except OSError as error:
-            warn_unkept(folder, error)
-            return Vectors(*kept)
-    graph = _graph(kept[0], folder / "graph.usearch", run) if len(kept[0]) > EXACT_UP_TO else None
-    return Vectors(*kept, graph)
+    before = _kept(folder) or _kept_before(folder, files)
+    if before is not None and before.folder == folder:
+        return Vectors(before.vectors, before.windows, _graph(before, None, run))
+    vectors, windows = _read([file for file in files if before is None or file not in before.files], n_axes, run)
+    if before is not None:
+        vectors, windows = np.concatenate([before.vectors, vectors]), np.concatenate([before.windows, windows])
+    try:
+        now = _keep(_Kept(folder, tuple(files), vectors, windows))
+        graph = _graph(now, before, run)
+    except OSError as error:
+        warn_unkept(folder, error)
+        return Vectors(vectors, windows)
+    for other in folder.parent.iterdir():  # those of tables that are no more
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+    return Vectors(now.vectors, now.windows, graph)
 
 
-def _kept(folder: Path) -> tuple[np.ndarray, np.ndarray] | None:
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """What a folder of the cache holds: the vectors of some files of a table, and of which windows they are."""
+
+    folder: Path
+    files: tuple[str, ...]
+    vectors: np.ndarray
+    windows: np.ndarray
+
+    @property
+    def graph(self) -> Path:
+        """Where the graph of the vectors is, if there is one."""
+        return self.folder / "graph.usearch"
+
+
+def _kept(folder: Path) -> _Kept | None:
     """What `_keep` has written, as it is on disk; None where it is not there or damaged."""
     try:
+        files = json.loads((folder / "files.json").read_text(encoding="utf-8"))
         vectors, windows = (np.load(folder / name, mmap_mode="r") for name in ("vectors.npy", "windows.npy"))
     except DAMAGE:
         return None
     is_whole = vectors.ndim == 2 and windows.dtype == WINDOW and len(vectors) == len(windows)
-    return (vectors, windows) if is_whole else None
+    return _Kept(folder, tuple(map(str, files)), vectors, windows) if is_whole else None
 
 
-def _keep(folder: Path, vectors: np.ndarray, windows: np.ndarray) -> None:
-    if folder.parent.exists():
-        shutil.rmtree(folder.parent, ignore_errors=True)  # those of tables that are no more
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, array in (("vectors.npy", vectors), ("windows.npy", windows)):
-        with replacing(folder / name) as part, part.open("wb") as stream:
+def _kept_before(folder: Path, files: Sequence[str]) -> _Kept | None:
+    """What is kept of fewer files of the same table, the most there is."""
+    others = [_kept(other) for other in (sorted(folder.parent.iterdir()) if folder.parent.is_dir() else ())]
+    usable = [other for other in others if other is not None and set(other.files) < set(files)]
+    return max(usable, key=lambda other: len(other.windows), default=None)
+
+
+def _keep(kept: _Kept) -> _Kept:
+    """Write it; what is on disk then takes no memory."""
+    kept.folder.mkdir(parents=True, exist_ok=True)
+    for name, array in (("vectors.npy", kept.vectors), ("windows.npy", kept.windows)):
+        with replacing(kept.folder / name) as part, part.open("wb") as stream:
             np.save(stream, array)
+    atomic_write(kept.folder / "files.json", json.dumps(kept.files))  # last: it says that the others are there
+    return _kept(kept.folder) or kept
 
 
-def _read(snapshot: Snapshot, model: KnownModel, n_axes: int, run: Run) -> tuple[np.ndarray, np.ndarray]:
+def _read(files: Sequence[str], n_axes: int, run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """The vectors in files of a table, and of which windows they are."""
     parquet = import_extra("pyarrow.parquet", EXTRA)
-    files = snapshot.files("windows", model.id)
     vectors, windows = [np.empty((0, n_axes), np.int8)], [np.empty(0, WINDOW)]
     for number, file in enumerate(files, start=1):
-        for batch in parquet.ParquetFile(file).iter_batches(
-            ADDED_TOGETHER, columns=["content", "start_s", "end_s", "vector"]
-        ):
-            codes = batch["vector"].flatten().to_numpy(zero_copy_only=False).astype(np.int8)
-            if len(codes) != batch.num_rows * n_axes:
-                raise UsageError(f"{file}: vectors of other lengths than {n_axes}")
-            rows = np.empty(batch.num_rows, WINDOW)
-            rows["content"] = batch["content"].to_numpy(zero_copy_only=False).astype("S32")
-            rows["start_s"], rows["end_s"] = batch["start_s"].to_numpy(), batch["end_s"].to_numpy()
-            vectors.append(codes.reshape(-1, n_axes))
-            windows.append(rows)
+        table = parquet.ParquetFile(file).read(["content", "start_s", "end_s", "vector"]).combine_chunks()
+        codes = np.frombuffer(b"".join(table["vector"].to_pylist()), np.int8)
+        if len(codes) != table.num_rows * n_axes:
+            raise UsageError(f"{file}: vectors of other lengths than {n_axes}")
+        rows = np.empty(table.num_rows, WINDOW)
+        rows["content"] = table["content"].to_numpy(zero_copy_only=False).astype("S32")
+        rows["start_s"], rows["end_s"] = table["start_s"].to_numpy(), table["end_s"].to_numpy()
+        vectors.append(codes.reshape(-1, n_axes))
+        windows.append(rows)
         run.progress("vectors", number, len(files))
     return np.concatenate(vectors), np.concatenate(windows)
 
 
-def _graph(vectors: np.ndarray, path: Path, run: Run) -> Any:
-    """The graph of the vectors, built where it is not there."""
+def _graph(kept: _Kept, before: _Kept | None, run: Run) -> Any:
+    """The graph of the vectors: built where it is not there, from the one of fewer vectors where that is.
+
+    None where there are so few that all are compared.
+    """
+    if len(kept.vectors) <= EXACT_UP_TO:
+        return None
     usearch = import_extra("usearch.index", EXTRA)
-    if not path.exists():
+    if not kept.graph.exists():
         graph = usearch.Index(
-            ndim=vectors.shape[1],
+            ndim=kept.vectors.shape[1],
             metric=usearch.MetricKind.L2sq,
             dtype=usearch.ScalarKind.I8,
             connectivity=CONNECTIVITY,
             expansion_add=EXPANSION_ADD,
             expansion_search=EXPANSION_SEARCH,
         )
-        for first in range(0, len(vectors), ADDED_TOGETHER):
-            some = np.ascontiguousarray(vectors[first : first + ADDED_TOGETHER])
+        if before is not None and before.graph.exists():
+            graph.load(str(before.graph))
+        for first in range(len(graph), len(kept.vectors), ADDED_TOGETHER):
+            some = np.ascontiguousarray(kept.vectors[first : first + ADDED_TOGETHER])
             graph.add(np.arange(first, first + len(some)), some)
-            run.progress("graph", first + len(some), len(vectors))
-        with replacing(path) as part:
+            run.progress("graph", first + len(some), len(kept.vectors))
+        with replacing(kept.graph) as part:
             graph.save(str(part))
-    graph = usearch.Index.restore(str(path), view=True)
+    try:
+        graph = usearch.Index.restore(str(kept.graph), view=True)
+    except DAMAGE:  # all are compared this once, and the next search builds it
+        kept.graph.unlink(missing_ok=True)
+        return None
     graph.expansion_search = EXPANSION_SEARCH
     return graph
