@@ -413,6 +413,11 @@ def test_workers_end_when_their_client_is_stopped(how, tmp_path):
     assert_ended(workers)
 
 
+def n_waiting(dask_worker):
+    """How many items a worker has that it has not begun."""
+    return len(dask_worker.state.ready)
+
+
 def test_what_is_cancelled_on_other_machines_never_begins(scheduler, tmp_path):
     log, gate = tmp_path / "log", tmp_path / "gate"
     wait = f"[__import__('time').sleep(0.05) for _ in iter(__import__('pathlib').Path({str(gate)!r}).exists, True)]"
@@ -421,6 +426,9 @@ def test_what_is_cancelled_on_other_machines_never_begins(scheduler, tmp_path):
         results = executor.map_unordered(eval, ["1", *[item] * 20], None)
         assert next(results) == 1
         results.close()
+        deadline = time.monotonic() + 60
+        while any(executor._connection._client.run(n_waiting).values()) and time.monotonic() < deadline:
+            time.sleep(0.05)
         gate.touch()
         assert len(list(executor.map(eval, ["1"] * 20))) == 20  # each worker gets to them after what it has
     assert (log.read_text() if log.exists() else "").count("x") <= WORKERS
