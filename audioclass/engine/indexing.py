@@ -37,6 +37,7 @@ from audioclass.packages import import_extra
 from audioclass.recordings import absolute, find_recordings
 from audioclass.run import Run, silent
 
+CLOCK = ("recorded_at", "utc_offset_minutes", "clock_source")
 COMMIT_EVERY = 20.0  # seconds: what a kill may cost, to be computed again
 WINDOWS_TOGETHER = 200_000  # of a commit, at most about
 TIMES = """
@@ -166,7 +167,8 @@ class ArchiveWriter:
         self._inserters = {name: self._inserter(name) for name in ("windows", "segments", "analyses")}
         self._waiting: list[Analysis] = []  # analysed now
         self._found_again: list[Analysis] = []  # analysed before, in another place
-        self._left: list[str] = []  # paths that recordings were moved away from
+        self._left: dict[str, str] = {}  # paths that recordings were moved away from, and where to
+        self._n_waiting = 0  # windows
         self._committed_at = time.monotonic()
         self.added = Added()
 
@@ -263,7 +265,7 @@ class ArchiveWriter:
             self.added.n_copies += 1
         else:
             self.added.n_moved += 1
-            self._left.append(before.path)
+            self._left[before.path] = str(file.path)
 
     def _analysed(self, files: Sequence[Path]) -> Iterator[Analysis]:
         run, folder = self._run, self._run.cache
@@ -288,8 +290,8 @@ class ArchiveWriter:
         self._waiting.append(analysis)
         self.added.n_computed += analysis.windows is not None
         self.added.seconds += analysis.seconds
-        n_windows = sum(len(one.windows.P) for one in self._waiting if one.windows is not None)
-        if n_windows >= WINDOWS_TOGETHER or time.monotonic() - self._committed_at > COMMIT_EVERY:
+        self._n_waiting += 0 if analysis.windows is None else len(analysis.windows.P)
+        if self._n_waiting >= WINDOWS_TOGETHER or time.monotonic() - self._committed_at > COMMIT_EVERY:
             self._commit()
 
     def _commit(self) -> None:
@@ -303,12 +305,30 @@ class ArchiveWriter:
             self._inserters["analyses"].insert(
                 lambda version: analysis_rows(list(several.values()), model.id, self._versions())
             )
-        Table.named(self._archive, "recordings").upsert(recording_rows([*self._waiting, *self._found_again]))
+        recordings = recording_rows([*self._waiting, *self._found_again])
+        Table.named(self._archive, "recordings").upsert(recordings, where="old.clock_source = 'table'", stays=CLOCK)
         if self._left:
-            mark_removed(self._archive, self._left)
+            self._take_along()
+            mark_removed(self._archive, list(self._left))
         self.added.n_windows += sum(len(each.P) for each in windows.values())
-        self._waiting, self._found_again, self._left = [], [], []
+        self._waiting, self._found_again, self._left, self._n_waiting = [], [], {}, 0
         self._committed_at = time.monotonic()
+
+    def _take_along(self) -> None:
+        """What a user's table said of recordings goes with them to where they were moved."""
+        arrow = import_extra("pyarrow", EXTRA)
+        further = self._snapshot.further_columns()
+        rows = self._snapshot.arrow("FROM recordings").select(["path", *CLOCK, *further]).to_pylist()
+        moved = [{**row, "path": self._left[row["path"]]} for row in rows if row["path"] in self._left]
+        schema = self._snapshot.arrow("FROM recordings LIMIT 0").schema
+        table = Table.named(self._archive, "recordings")
+        for columns, some in (
+            (further, moved if further else []),
+            (CLOCK, [row for row in moved if row["clock_source"] == "table"]),
+        ):
+            if some:
+                fields = {name: arrow.array([row[name] for row in some], schema.field(name).type) for name in columns}
+                table.update(arrow.table({"path": [row["path"] for row in some], **fields}))
 
     def _versions(self) -> str:
         return versions_of(self._model.model.about, versions())

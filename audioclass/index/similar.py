@@ -78,7 +78,7 @@ def vectors_of(snapshot: Snapshot, model: KnownModel, n_axes: int, run: Run) -> 
     if before is not None:
         vectors, windows = np.concatenate([before.vectors, vectors]), np.concatenate([before.windows, windows])
     try:
-        now = _keep(_Kept(folder, tuple(files), vectors, windows))
+        now = _keep(_CachedVectors(folder, tuple(files), vectors, windows))
         graph = _graph(now, before, run)
     except OSError as error:
         warn_unkept(folder, error)
@@ -90,7 +90,7 @@ def vectors_of(snapshot: Snapshot, model: KnownModel, n_axes: int, run: Run) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class _Kept:
+class _CachedVectors:
     """What a folder of the cache holds: the vectors of some files of a table, and of which windows they are."""
 
     folder: Path
@@ -104,7 +104,7 @@ class _Kept:
         return self.folder / "graph.usearch"
 
 
-def _kept(folder: Path) -> _Kept | None:
+def _kept(folder: Path) -> _CachedVectors | None:
     """What `_keep` has written, as it is on disk; None where it is not there or damaged."""
     try:
         files = json.loads((folder / "files.json").read_text(encoding="utf-8"))
@@ -112,24 +112,24 @@ def _kept(folder: Path) -> _Kept | None:
     except DAMAGE:
         return None
     is_whole = vectors.ndim == 2 and windows.dtype == WINDOW and len(vectors) == len(windows)
-    return _Kept(folder, tuple(map(str, files)), vectors, windows) if is_whole else None
+    return _CachedVectors(folder, tuple(map(str, files)), vectors, windows) if is_whole else None
 
 
-def _kept_before(folder: Path, files: Sequence[str]) -> _Kept | None:
+def _kept_before(folder: Path, files: Sequence[str]) -> _CachedVectors | None:
     """What is kept of fewer files of the same table, the most there is."""
     others = [_kept(other) for other in (sorted(folder.parent.iterdir()) if folder.parent.is_dir() else ())]
     usable = [other for other in others if other is not None and set(other.files) < set(files)]
     return max(usable, key=lambda other: len(other.windows), default=None)
 
 
-def _keep(kept: _Kept) -> _Kept:
+def _keep(cached: _CachedVectors) -> _CachedVectors:
     """Write it; what is on disk then takes no memory."""
-    kept.folder.mkdir(parents=True, exist_ok=True)
-    for name, array in (("vectors.npy", kept.vectors), ("windows.npy", kept.windows)):
-        with replacing(kept.folder / name) as part, part.open("wb") as stream:
+    cached.folder.mkdir(parents=True, exist_ok=True)
+    for name, array in (("vectors.npy", cached.vectors), ("windows.npy", cached.windows)):
+        with replacing(cached.folder / name) as part, part.open("wb") as stream:
             np.save(stream, array)
-    atomic_write(kept.folder / "files.json", json.dumps(kept.files))  # last: it says that the others are there
-    return _kept(kept.folder) or kept
+    atomic_write(cached.folder / "files.json", json.dumps(cached.files))  # last: it says that the others are there
+    return _kept(cached.folder) or cached
 
 
 def _read(files: Sequence[str], n_axes: int, run: Run) -> tuple[np.ndarray, np.ndarray]:
@@ -150,17 +150,17 @@ def _read(files: Sequence[str], n_axes: int, run: Run) -> tuple[np.ndarray, np.n
     return np.concatenate(vectors), np.concatenate(windows)
 
 
-def _graph(kept: _Kept, before: _Kept | None, run: Run) -> Any:
+def _graph(cached: _CachedVectors, before: _CachedVectors | None, run: Run) -> Any:
     """The graph of the vectors: built where it is not there, from the one of fewer vectors where that is.
 
     None where there are so few that all are compared.
     """
-    if len(kept.vectors) <= EXACT_UP_TO:
+    if len(cached.vectors) <= EXACT_UP_TO:
         return None
     usearch = import_extra("usearch.index", EXTRA)
-    if not kept.graph.exists():
+    if not cached.graph.exists():
         graph = usearch.Index(
-            ndim=kept.vectors.shape[1],
+            ndim=cached.vectors.shape[1],
             metric=usearch.MetricKind.L2sq,
             dtype=usearch.ScalarKind.I8,
             connectivity=CONNECTIVITY,
@@ -169,16 +169,16 @@ def _graph(kept: _Kept, before: _Kept | None, run: Run) -> Any:
         )
         if before is not None and before.graph.exists():
             graph.load(str(before.graph))
-        for first in range(len(graph), len(kept.vectors), ADDED_TOGETHER):
-            some = np.ascontiguousarray(kept.vectors[first : first + ADDED_TOGETHER])
+        for first in range(len(graph), len(cached.vectors), ADDED_TOGETHER):
+            some = np.ascontiguousarray(cached.vectors[first : first + ADDED_TOGETHER])
             graph.add(np.arange(first, first + len(some)), some)
-            run.progress("graph", first + len(some), len(kept.vectors))
-        with replacing(kept.graph) as part:
+            run.progress("graph", first + len(some), len(cached.vectors))
+        with replacing(cached.graph) as part:
             graph.save(str(part))
     try:
-        graph = usearch.Index.restore(str(kept.graph), view=True)
+        graph = usearch.Index.restore(str(cached.graph), view=True)
     except DAMAGE:  # all are compared this once, and the next search builds it
-        kept.graph.unlink(missing_ok=True)
+        cached.graph.unlink(missing_ok=True)
         return None
     graph.expansion_search = EXPANSION_SEARCH
     return graph

@@ -145,10 +145,21 @@ class Table:
 
         self._attempt(overwrite)
 
-    def upsert(self, rows: Any) -> None:
-        """Rows in the place of those with the same key, or as further ones; other columns stay as they are."""
+    def upsert(self, rows: Any, *, where: str = "false", stays: Sequence[str] = ()) -> None:
+        """Rows in the place of those with the same key, or as further ones; other columns stay as they are.
+
+        Of old rows that a predicate names, some more columns do.
+        """
         columns = {name: f"new.{name}" for name in rows.column_names}
-        self._merge(rows, lambda merger: merger.when_matched_update(columns).when_not_matched_insert(columns))
+        fewer = {name: value for name, value in columns.items() if name not in stays}
+        self._merge(
+            rows,
+            lambda merger: (
+                merger.when_matched_update(fewer, predicate=where)
+                .when_matched_update(columns)
+                .when_not_matched_insert(columns)
+            ),
+        )
 
     def update(self, rows: Any) -> None:
         """Other values in the rows with the same key; keys that are not there are passed over."""

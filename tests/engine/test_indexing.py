@@ -116,6 +116,24 @@ def test_a_recording_that_changed_is_computed_again(archive, folder, model_file,
     assert (segment.label, segment.end) == ("tone", 1.5)
 
 
+def test_what_a_table_said_goes_with_a_recording_and_stays_when_it_is_touched(archive, folder, model_file, tmp_path):
+    names = ["0 clicks.wav", "1 noise.wav"]
+    lines = [f"{folder / name},site {place},2019-04-03T19:0{place}:00" for place, name in enumerate(names)]
+    (tmp_path / "sites.csv").write_text("\n".join(["file,site,recorded_at", *lines]), encoding="utf-8")
+    archive.add(folder, model=model_file, metadata=tmp_path / "sites.csv")
+    (folder / names[0]).rename(folder / "20200101_000000.wav")
+    os.utime(folder / names[1], (1, 1))
+    archive.add(folder, model=model_file)
+    asked = (
+        "SELECT path, site, recorded_at::VARCHAR, clock_source FROM recordings WHERE removed_at IS NULL ORDER BY site"
+    )
+    known = [(Path(path).name, *others) for path, *others in Snapshot(archive.address).rows(asked)[:2]]
+    assert known == [
+        ("20200101_000000.wav", "site 0", "2019-04-03 19:00:00+00", "table"),
+        ("1 noise.wav", "site 1", "2019-04-03 19:01:00+00", "table"),
+    ]
+
+
 def test_moved_copied_and_touched_recordings_are_not_computed_again(archive, folder, model_file, analysed):
     archive.add(folder, model=model_file)
     before, segments = rows(archive), rows(archive, "segments")
