@@ -124,6 +124,10 @@ class Analyst:
     strict: bool = False
     progress: Progress = silent
 
+    def needed_files(self) -> list[Path]:
+        """What must be the same wherever recordings are analysed."""
+        return [*self.model.needed_files(), *([] if self.cache is None else self.cache.needed_files())]
+
     def __call__(self, path: Path) -> Analysis:
         """What becomes of a recording; an error that a user can understand becomes a reason."""
         start = time.perf_counter()

@@ -39,6 +39,10 @@ class Resegmenter:
     model: ModelFile
     options: SegmentationOptions
 
+    def needed_files(self) -> list[Path]:
+        """What must be the same wherever segments are made."""
+        return self.model.needed_files()
+
     def __call__(self, recordings: Mapping[str, StoredWindows]) -> dict[str, Result]:
         """The segments of each recording, by its content."""
         model = self.model.load()
