@@ -9,7 +9,8 @@ for windows in SQL. `like`: windows around real ones; the nearest by the graph a
 ones, by comparing all in the whole space of the model's kernels.
 Keys: add_over_classify, added_later_computed, readd_seconds_per_1000, bytes_per_hour, bytes_per_window, writers_lost,
 writers_doubled, kills_lost, kills_doubled, kills_problems, filter_seconds, filter_windows_seconds, like_seconds,
-like_first_seconds, like_exact_seconds, like_recall10, like_recall10_kernel, like_build_seconds, like_bytes_per_window.
+like_first_seconds, like_exact_seconds, like_recall10, like_recall10_kernel, like_recall10_exact, like_build_seconds,
+like_bytes_per_window; like_100m_gigabytes and like_100m_build_hours are what as many vectors would take at that rate.
 --only names parts, --windows and --vectors are the numbers of made rows; --quick takes a hundredth.
 """
 
@@ -44,6 +45,7 @@ from audioclass.engine.archive_upkeep import compact, verify
 from audioclass.engine.archived_models import ArchivedModel, register_model
 from audioclass.engine.archives import Archive
 from audioclass.engine.batches import classify_many
+from audioclass.engine.finding import READ_AGAIN
 from audioclass.engine.indexing import add_recordings, create_archive
 from audioclass.engine.models import load_model
 from audioclass.engine.runs import KEEP_NOTHING, make_run
@@ -396,8 +398,11 @@ def alike(place: Path, sounds: list[np.ndarray], n_vectors: int, n_real: int) ->
         "like_graph_seconds": statistics.median(graph_seconds),
         "like_exact_seconds": statistics.median(all_seconds),
         "like_recall10": float(np.mean(recalls)),
-        "like_recall10_kernel": kernel_recall(prepared, codes),
+        "like_recall10_kernel": kernel_recall(prepared, codes, 10),
+        "like_recall10_exact": kernel_recall(prepared, codes, 10 * READ_AGAIN),
         "like_bytes_per_window": size / n_vectors,
+        "like_100m_gigabytes": size / n_vectors * 1e8 / 1e9,
+        "like_100m_build_hours": first_seconds[0] * 1e8 / n_vectors / 3600,
     }
 
 
@@ -418,14 +423,17 @@ def vectors_around(codes: np.ndarray, rng: np.random.Generator) -> Iterator[np.n
         yield np.rint(some + rng.normal(size=some.shape) * spread).clip(-127, 127).astype(np.int8)
 
 
-def kernel_recall(prepared: np.ndarray, codes: np.ndarray) -> float:
-    """Of the ten windows nearest in the space of the kernels, the share that is among the ten nearest by vectors."""
+def kernel_recall(prepared: np.ndarray, codes: np.ndarray, among: int) -> float:
+    """Of the ten windows nearest in the space of the kernels, the share that is among so many nearest by vectors.
+
+    Where the recordings of these are read once more, they are put in the order that they have in the whole space.
+    """
     unique = np.sort(np.unique(codes, axis=0, return_index=True)[1])
     X, Z = prepared[unique].astype(np.float64), codes[unique].astype(np.float64)
     shares = []
     for query in range(0, len(X), max(len(X) // 300, 1)):
         exact = np.argsort(((X - X[query]) ** 2).sum(axis=1))[1:11]
-        near = np.argsort(((Z - Z[query]) ** 2).sum(axis=1), kind="stable")[1:11]
+        near = np.argsort(((Z - Z[query]) ** 2).sum(axis=1), kind="stable")[1 : among + 1]
         shares.append(len(set(exact.tolist()) & set(near.tolist())) / 10)
     return float(np.mean(shares))
 

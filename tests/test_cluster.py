@@ -26,6 +26,7 @@ from audioclass.cluster import connection, dispatch, tasks
 from audioclass.cluster.dispatch import AHEAD, AT_ONCE, DEATHS, Dispatch
 from audioclass.cluster.executor import ClusterExecutor
 from audioclass.cluster.tasks import StartingPoint, Stock, take_stock
+from audioclass.engine.archives import Archive
 from audioclass.engine.batches import classify_many, joined
 from audioclass.engine.models import ModelFile, loaded
 from audioclass.engine.training import train
@@ -109,6 +110,16 @@ def test_posteriors_are_the_same_to_the_bit(cluster, recordings, model_file):
         results.append(joined([done[path] for path in recordings], loaded(str(model_file))))
     assert results[0].segments == results[1].segments
     assert np.array_equal(results[0].P, results[1].P)
+
+
+def test_an_archive_is_the_same_to_the_bit(cluster, recordings, model_file, tmp_path):
+    tables = {}
+    for name, executor in (("here", run().executor), ("there", cluster)):
+        archive = Archive(str(tmp_path / name), replace(run(), executor=executor))
+        added = archive.add(*recordings, model=model_file)
+        assert added.n_computed == len(recordings) - len(added.failures)
+        tables[name] = [archive.windows().to_arrow(), archive.segments().to_arrow()]
+    assert tables["here"] == tables["there"]
 
 
 def test_a_model_is_the_same_to_the_byte(cluster, small, tmp_path):
