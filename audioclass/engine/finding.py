@@ -154,13 +154,13 @@ def _exact_similarities(
 
 def _prepared_window(path: Path, start: float, end: float, model: Model) -> np.ndarray:
     """A window of a recording, read with what lies around it, as the kernels compare it."""
-    hop = model.recipe.window_hop
-    before = hop * min(start // hop, AROUND)
+    recipe = model.recipe
+    hop = recipe.windows.hop / recipe.framing.frame_rate
+    before = hop * min(int(start / hop + 1e-6), AROUND)
     samples, sample_rate, _ = read_stretch(regular(path), start - before, end + AROUND * hop)
     stretch = BytesIO()
     soundfile.write(stretch, samples, sample_rate, format="WAV", subtype="FLOAT")
     stretch.seek(0)
-    recipe = model.recipe
     blocks = read_blocks(stretch, recipe.framing.sample_rate, trim=recipe.trim)
     features = Features.joined(extract_features(blocks, recipe), recipe.columns, recipe.groups)
     if not len(features.X):
