@@ -84,10 +84,7 @@ def _row(model: Model, content: bytes, digest: str) -> Any:
 def archived_model(snapshot: Snapshot, named: str | None, run: Run) -> Iterator[ArchivedModel]:
     """A model from its file in the archive, which is kept in the cache of the run, or while the context lasts."""
     known = snapshot.model(named)
-    content = snapshot.model_file(known)
-    if hashlib.sha256(content).hexdigest() != known.digest:
-        raise ModelError(f"{snapshot.address}: the file of model {known.name} ({known.id}) is damaged")
-    with _file_of(content, known, run) as path:
+    with _file_of(snapshot, known, run) as path:
         yield ArchivedModel(known, ModelFile.of(path), _projection(snapshot, known))
 
 
@@ -99,25 +96,38 @@ def _projection(snapshot: Snapshot, known: KnownModel) -> Projection:
 
 
 @contextlib.contextmanager
-def _file_of(content: bytes, known: KnownModel, run: Run) -> Iterator[Path]:
-    """The model as a file, in the cache where there is one."""
-    name = f"{known.digest}{SUFFIX}"
-    if run.cache is not None and (path := _in_cache(run.cache / "models" / name, content)) is not None:
-        yield path
+def _file_of(snapshot: Snapshot, known: KnownModel, run: Run) -> Iterator[Path]:
+    """The model as a file: that in the cache, if it is the model, else from the archive."""
+    cached = None if run.cache is None else run.cache / "models" / f"{known.digest}{SUFFIX}"
+    if cached is not None and _is_whole(cached, known):
+        yield cached
+        return
+    content = snapshot.model_file(known)
+    if hashlib.sha256(content).hexdigest() != known.digest:
+        raise ModelError(f"{snapshot.address}: the file of model {known.name} ({known.id}) is damaged")
+    if cached is not None and _is_kept(cached, content):
+        yield cached
         return
     with tempfile.TemporaryDirectory(prefix="audioclass-") as folder:
-        path = Path(folder) / name
+        path = Path(folder) / f"{known.digest}{SUFFIX}"
         path.write_bytes(content)
         yield path
 
 
-def _in_cache(path: Path, content: bytes) -> Path | None:
-    """The file, written where it is not there; None where it cannot be."""
+def _is_whole(path: Path, known: KnownModel) -> bool:
     try:
-        if not path.exists() or path.stat().st_size != len(content):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(path) as part:
-                part.write_bytes(content)
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == known.digest
     except OSError:
-        return None
-    return path
+        return False
+
+
+def _is_kept(path: Path, content: bytes) -> bool:
+    """Whether a file could be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            part.write_bytes(content)
+    except OSError:
+        return False
+    return True
