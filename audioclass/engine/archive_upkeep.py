@@ -15,7 +15,7 @@ from audioclass.data import Result
 from audioclass.engine.analysing import SegmentChoice, StoredWindows, check_choice, content_id, segmented
 from audioclass.engine.archive_rows import segment_rows
 from audioclass.engine.archived_models import archived_model
-from audioclass.engine.indexing import mark_removed
+from audioclass.engine.archived_recordings import mark_removed
 from audioclass.engine.models import ModelFile
 from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError

@@ -23,21 +23,20 @@ from audioclass.engine.analysing import (
     segmented,
     versions_of,
 )
-from audioclass.engine.archive_rows import analysis_rows, clock_columns, now, recording_rows, segment_rows, window_rows
+from audioclass.engine.archive_rows import analysis_rows, recording_rows, segment_rows, window_rows
 from audioclass.engine.archived_models import ArchivedModel, register_model
+from audioclass.engine.archived_recordings import CLOCK, mark_removed, move_facts, write_metadata, write_times
 from audioclass.engine.metadata_tables import MetadataTable
 from audioclass.engine.models import DEFAULT_MODEL
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.extraction.batch import CRASHED
 from audioclass.extraction.cache import Cache
-from audioclass.index.schema import EXTRA, TABLES
+from audioclass.index.schema import TABLES
 from audioclass.index.snapshot import Snapshot, segment_options
 from audioclass.index.tables import Inserter, Table, clean_address, files_of, is_remote
-from audioclass.packages import import_extra
 from audioclass.recordings import absolute, find_recordings
 from audioclass.run import Run, silent
 
-CLOCK = ("recorded_at", "utc_offset_minutes", "clock_source")
 COMMIT_EVERY = 20.0  # seconds: what a kill may cost, to be computed again
 WINDOWS_TOGETHER = 200_000  # of a commit, at most about
 TIMES = """
@@ -308,27 +307,11 @@ class ArchiveWriter:
         recordings = recording_rows([*self._waiting, *self._found_again])
         Table.named(self._archive, "recordings").upsert(recordings, where="old.clock_source = 'table'", stays=CLOCK)
         if self._left:
-            self._take_along()
+            move_facts(self._snapshot, self._left)
             mark_removed(self._archive, list(self._left))
         self.added.n_windows += sum(len(each.P) for each in windows.values())
         self._waiting, self._found_again, self._left, self._n_waiting = [], [], {}, 0
         self._committed_at = time.monotonic()
-
-    def _take_along(self) -> None:
-        """What a user's table said of recordings goes with them to where they were moved."""
-        arrow = import_extra("pyarrow", EXTRA)
-        further = self._snapshot.further_columns()
-        rows = self._snapshot.arrow("FROM recordings").select(["path", *CLOCK, *further]).to_pylist()
-        moved = [{**row, "path": self._left[row["path"]]} for row in rows if row["path"] in self._left]
-        schema = self._snapshot.arrow("FROM recordings LIMIT 0").schema
-        table = Table.named(self._archive, "recordings")
-        for columns, some in (
-            (further, moved if further else []),
-            (CLOCK, [row for row in moved if row["clock_source"] == "table"]),
-        ):
-            if some:
-                fields = {name: arrow.array([row[name] for row in some], schema.field(name).type) for name in columns}
-                table.update(arrow.table({"path": [row["path"] for row in some], **fields}))
 
     def _versions(self) -> str:
         return versions_of(self._model.model.about, versions())
@@ -345,46 +328,6 @@ class ArchiveWriter:
             if one.windows is not None and one.options != options:
                 results[content] = segmented(one.windows, model.model, options, str(one.path))
         return segment_rows(results, model.known.id, self._choice.to_json())
-
-
-def mark_removed(archive: str, paths: Sequence[str]) -> None:
-    """Note that recordings are no longer where they were."""
-    arrow = import_extra("pyarrow", EXTRA)
-    gone = arrow.table(
-        {"path": paths, "removed_at": arrow.array([now()] * len(paths), arrow.timestamp("us", tz="UTC"))}
-    )
-    Table.named(archive, "recordings").update(gone)
-
-
-def write_metadata(archive: str, files: Sequence[Path], metadata: MetadataTable) -> None:
-    """Put what a user's table says of recordings into an archive that holds them."""
-    arrow = import_extra("pyarrow", EXTRA)
-    snapshot = Snapshot(archive)
-    kinds = {each.name: str(each.type) for each in snapshot.arrow("FROM recordings LIMIT 0").schema}
-    there = [file for file in files if file in metadata.fields]
-    columns: dict[str, Any] = {"path": [str(file) for file in there]}
-    for name in metadata.columns:
-        is_text = metadata.is_text(name) if name not in kinds else kinds[name] != "double"
-        if not is_text and metadata.is_text(name):
-            raise UsageError(f"{metadata.path}: column {name} holds texts, in {archive} it holds numbers")
-        kind = arrow.string() if is_text else arrow.float64()
-        columns[name] = arrow.array(metadata.column(name, there, is_text), kind)
-    table = Table.named(archive, "recordings")
-    table.add_columns({name: columns[name].type for name in metadata.columns if name not in kinds})
-    if metadata.columns and there:
-        table.update(arrow.table(columns))
-    write_times(archive, {file: metadata.times[file] for file in there if file in metadata.times})
-
-
-def write_times(archive: str, times: Mapping[Path, RecordedAt]) -> int:
-    """Put start times of recordings into an archive that holds them; how many."""
-    arrow = import_extra("pyarrow", EXTRA)
-    table = Table.named(archive, "recordings")
-    if times:
-        clock, schema = clock_columns(times.values()), table.schema.arrow()
-        fields = {name: arrow.array(values, schema.field(name).type) for name, values in clock.items()}
-        table.update(arrow.table({"path": [str(file) for file in times], **fields}))
-    return len(times)
 
 
 def _facts(path: Path) -> Analysis | None:

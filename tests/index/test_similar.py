@@ -237,7 +237,7 @@ def found_like(heard, like, **options):
         ({"max_probability": 0.0}, lambda row: False),
         ({"limit": 3}, lambda row: True),
     ],
-    ids=str,
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
 )
 def test_segments_like_an_example_are_those_found_by_hand(heard, options, keep):
     name = "20190401_100000.wav"
