@@ -33,8 +33,8 @@ PROJECT = "audioclass"
 NOT_INSTALLED = "not installed"  # what stands for the version of a plugin that is used from its file
 API_VERSION = 1  # of the hooks and contracts; raised when a plugin written for them would no longer work
 OUR_COMMANDS = (
-    "calibrate", "classify", "compare", "corpus", "evaluate", "extract", "model", "plugins", "recipes", "train",
-    "tree",
+    "calibrate", "classify", "compare", "corpus", "evaluate", "extract", "find", "index", "model", "plugins", "recipes",
+    "train", "tree",
 )  # fmt: skip
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)

@@ -424,11 +424,6 @@ def test_workers_end_when_their_client_is_stopped(how, tmp_path):
     assert_ended(workers)
 
 
-def n_waiting(dask_worker):
-    """How many items a worker has that it has not begun."""
-    return len(dask_worker.state.ready)
-
-
 def test_what_is_cancelled_on_other_machines_never_begins(scheduler, tmp_path):
     log, gate = tmp_path / "log", tmp_path / "gate"
     wait = f"[__import__('time').sleep(0.05) for _ in iter(__import__('pathlib').Path({str(gate)!r}).exists, True)]"
@@ -438,7 +433,9 @@ def test_what_is_cancelled_on_other_machines_never_begins(scheduler, tmp_path):
         assert next(results) == 1
         results.close()
         deadline = time.monotonic() + 60
-        while any(executor._connection._client.run(n_waiting).values()) and time.monotonic() < deadline:
+        run_on_workers = executor._connection._client.run  # a lambda goes there as it is, a function by its module
+        while any(run_on_workers(lambda dask_worker: len(dask_worker.state.ready)).values()):
+            assert time.monotonic() < deadline
             time.sleep(0.05)
         gate.touch()
         assert len(list(executor.map(eval, ["1"] * 20))) == 20  # each worker gets to them after what it has
