@@ -59,10 +59,10 @@ class Connection:
         """The error of a scheduler that is gone."""
         return ClusterError(f"cluster {self.address}: the scheduler is gone ({named_text_of(error)})")
 
-    def submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The future of a call on a worker and on no other."""
+    def submit(self, worker: str, function: Callable[..., Any], *arguments: Any, rank: int = 0) -> Any:
+        """The future of a call on a worker and on no other; what has a lower rank is done before it."""
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # that work is large: it is sent once
-            return self._client.submit(function, *arguments, workers=[worker], pure=False)
+            return self._client.submit(function, *arguments, workers=[worker], pure=False, priority=-rank)
 
     def when_done(self, future: Any, tell: Callable[[Any, BaseException | None], None]) -> None:
         """Tell the value of a future, or its error, from another thread, when the value is here."""

@@ -212,7 +212,8 @@ class Dispatch:
         return assignment
 
     def _assign(self, hand: _Hand, assignment: Assignment) -> None:
-        future = self._connection.submit(hand.address, do, hand.work, Parcel(assignment.item), self._start)
+        parcel, rank = Parcel(assignment.item), assignment.number  # else Dask may begin with any of those that it has
+        future = self._connection.submit(hand.address, do, hand.work, parcel, self._start, rank=rank)
         hand.todo[assignment] = future
         self._expect(hand, assignment, future)
 
