@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BytesIO
@@ -116,26 +115,35 @@ def _find_like(
 ) -> FoundSegments:
     """More and more windows, until enough segments hold one of them or there are no more."""
     projection, limit = archived.projection, query.limit or DEFAULT_LIMIT
-    query = replace(query, sort="similarity" if query.sort == "path" else query.sort)
+    nearest = replace(query, limit=limit * (READ_AGAIN if exact else 1), sort="similarity")
     rows = _prepared(example, archived)
-    codes, wanted = projection.codes(rows), limit * (READ_AGAIN if exact else 1)
+    codes, statement = projection.codes(rows), nearest.statement(archived.known.id, like=True)
     vectors = vectors_of(snapshot, archived.known, projection.n_axes, run)
-    count = 4 * wanted
+    count = 4 * limit
     while True:
         hits = vectors.nearest(codes, count)
         snapshot.connection().register("hits", _hits_table(hits))
-        nearest = replace(query, limit=wanted, sort="similarity" if exact else query.sort)
-        statement, values = nearest.statement(archived.known.id, like=True)
-        table = snapshot.arrow(statement, values)
-        if table.num_rows >= wanted or count >= len(vectors.windows):
+        table = snapshot.arrow(*statement)
+        if table.num_rows >= (nearest.limit or 0) or count >= len(vectors.windows):
             break
         count *= 8
     similarities = projection.similarity(table["distance"].to_numpy())
     if exact:
         similarities = _exact_similarities(table, rows, archived, run, similarities)
-        order = np.argsort(-similarities, kind="stable")[:limit]
-        table, similarities = table.take(order), similarities[order]
+    order = np.argsort(-similarities, kind="stable")[:limit]
+    if query.sort not in ("path", "similarity"):  # the nearest, in the order that was asked for
+        order = order[_order(snapshot, table.take(order), -similarities[order], query)]
+    table, similarities = table.take(order), similarities[order]
     return replace(_found(table, archived.known), similarities=tuple(similarities.tolist()))
+
+
+def _order(snapshot: Snapshot, table: Any, distances: np.ndarray, query: SegmentQuery) -> np.ndarray:
+    """The places of rows in the order of a query."""
+    arrow, connection = import_extra("pyarrow", EXTRA), snapshot.connection()
+    columns = table.drop_columns("distance").append_column("distance", arrow.array(distances))
+    connection.register("nearest", columns.append_column("place", arrow.array(range(table.num_rows))))
+    places: np.ndarray = connection.sql(f"FROM nearest ORDER BY {query.order}").to_arrow_table()["place"].to_numpy()
+    return places
 
 
 def _exact_similarities(
@@ -171,10 +179,7 @@ def _prepared_window(path: Path, start: float, end: float, model: Model) -> np.n
 
 def _prepared(example: Example, archived: ArchivedModel) -> np.ndarray:
     """The windows of an example as the kernels compare them: those with their middle in it, else the nearest."""
-    model, rows, middles = archived.model, [], []
-    for X, middle in _windows(example, archived):
-        rows.append(X)
-        middles.append(middle)
+    rows, middles = _windows(example, archived.model)
     if not rows:
         raise UsageError(f"{example.path}: no window of the model fits into it")
     at = np.array(middles)
@@ -183,20 +188,22 @@ def _prepared(example: Example, archived: ArchivedModel) -> np.ndarray:
         last = example.end if np.isfinite(example.end) else example.start
         inside = np.array([int(np.abs(at - (example.start + last) / 2).argmin())])
     picked = inside[:: -(-len(inside) // MOST_QUERIES)]
-    return np.asarray(model.prepared(np.stack([rows[place] for place in picked]))[:, 0])
+    return np.asarray(archived.model.prepared(np.stack([rows[place] for place in picked]))[:, 0])
 
 
-def _windows(example: Example, archived: ArchivedModel) -> Iterator[tuple[np.ndarray, float]]:
-    """Features of windows, with the middle of each, to the end of the example and one more."""
-    recipe = archived.model.recipe
+def _windows(example: Example, model: Model) -> tuple[list[np.ndarray], list[float]]:
+    """Features of the windows of an example and one on either side of it, with the middle of each."""
+    recipe = model.recipe
+    rows: list[np.ndarray] = []
+    middles: list[float] = []
     with open_audio(regular(example.path), strict=False) as audio:
         for features in extract_features(cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim), recipe):
-            for X, segment in zip(features.X, features.segments, strict=True):
-                middle = (segment.start + segment.end) / 2
-                if segment.end > example.start - recipe.window:
-                    yield X, middle
-                if middle > example.end + recipe.window:
-                    return
+            near = [place for place, one in enumerate(features.segments) if one.end > example.start - recipe.window]
+            rows += [features.X[place] for place in near]
+            middles += [(features.segments[place].start + features.segments[place].end) / 2 for place in near]
+            if middles and middles[-1] > example.end + recipe.window:
+                break
+    return rows, middles
 
 
 def _hits_table(hits: Hits) -> Any:

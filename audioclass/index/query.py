@@ -29,8 +29,8 @@ REVERSED = {
     "similarity": "distance DESC, path, start_s",
 }
 FOUND = (
-    "path, start_s, end_s, label, probability, runner_up, runner_up_probability, novelty, posteriors, local_time,"
-    " sample_rate"
+    "path, start_s, end_s, duration_s, label, probability, runner_up, runner_up_probability, novelty, posteriors,"
+    " local_time, sample_rate"
 )
 CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d))?")
 NEAR = re.compile(r"(.+):(\d+(?:\.\d+)?)\s*s?")
@@ -72,6 +72,11 @@ class SegmentQuery:
         if self.limit is not None and self.limit < 1:
             raise UsageError(f"limit={self.limit} must be at least 1")
 
+    @property
+    def order(self) -> str:
+        """How segments are sorted, in SQL."""
+        return REVERSED[self.sort[1:]] if self.sort.startswith("-") else SORTS[self.sort]
+
     def statement(self, model: str, *, like: bool = False) -> tuple[str, dict[str, Any]]:
         """The question to a model's segments, and its values.
 
@@ -80,10 +85,9 @@ class SegmentQuery:
         """
         conditions, values = self._conditions()
         where = " AND ".join(["s.model = $model", *conditions])
-        order = REVERSED[self.sort[1:]] if self.sort.startswith("-") else SORTS[self.sort]
         limit = f"LIMIT {self.limit}" if self.limit is not None else ""
         source, further = (NEAREST_HITS, ", distance, hit_start_s, hit_end_s") if like else ("occurrences", "")
-        parts = ["SELECT", FOUND + further, "FROM", source, "AS s WHERE", where, "ORDER BY", order, limit]
+        parts = ["SELECT", FOUND + further, "FROM", source, "AS s WHERE", where, "ORDER BY", self.order, limit]
         return " ".join(parts), {**values, "model": model}
 
     def _conditions(self) -> tuple[list[str], dict[str, Any]]:
