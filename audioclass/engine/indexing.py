@@ -227,8 +227,9 @@ class ArchiveWriter:
                 todo[path] = file
         maybe = [path for path, file in todo.items() if file is not None and file.bytes in sizes]
         for path, content in zip(maybe, self._run.map("contents", content_id, maybe), strict=True):
-            if (before := by_content.get(content)) is not None and (file := todo[path]) is not None:
-                self._note_again(before, file)
+            if content in by_content and (file := todo[path]) is not None:
+                here = known.get(str(path))  # one that was touched is no copy of another
+                self._note_again(here if here and here.content == content else by_content[content], file)
                 del todo[path]
         return list(todo)
 
