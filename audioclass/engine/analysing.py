@@ -160,7 +160,7 @@ class Analyst:
         """From the cache, or computed now."""
         cached = None
         if self.cache is not None and self.keeps:
-            extracted = extract_one(reading.path, model.recipe, self.cache)
+            extracted = extract_one(reading.path, model.recipe, self.cache, self.progress)
             if extracted.cached is None:
                 raise AudioFileError(extracted.reason)
             cached = extracted.cached
