@@ -139,6 +139,28 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
+class Contours:
+    """Level and colour of a recording over time, in cells of `cell` seconds of which the first begins at `start`.
+
+    `levels` are dB of full scale, rounded; `bands` are (n_cells, n_bands) levels of frequency bands in dB. What lies
+    before the first cell of a recording was left out as digital silence.
+    """
+
+    levels: np.ndarray
+    bands: np.ndarray
+    cell: float
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        _freeze(self, "levels", 1)
+        _freeze(self, "bands", 2)
+        if len(self.levels) != len(self.bands):
+            raise ValueError(f"{len(self.levels)} levels, {len(self.bands)} rows of bands")
+        if not self.cell > 0 or not self.start >= 0:
+            raise ValueError(f"cells of {self.cell} s from {self.start} s on")
+
+
+@dataclass(frozen=True, eq=False)
 class Posteriors:
     """Posterior probabilities of the leaf labels: row i of `P` is `segments[i]`, column j is `labels[j]`.
 
@@ -161,6 +183,23 @@ class Posteriors:
             raise ValueError(f"P has shape {self.P.shape}, must have {expected}: segments by labels")
         if not np.all(self.P >= 0) or not np.allclose(self.P.sum(axis=1), 1, rtol=0, atol=SUM_TOLERANCE):
             raise ValueError("rows of P must be at least 0 and sum to 1")
+
+    @classmethod
+    def joined(cls, parts: Sequence[Posteriors]) -> Posteriors:
+        """The rows of all parts, one after the other; strangeness where all of them that have rows know it."""
+        filled = [part for part in parts if part.segments] or list(parts[:1])
+        known = [part.strangeness for part in filled if part.strangeness is not None]
+        return cls(
+            np.concatenate([part.P for part in filled]),
+            filled[0].labels,
+            tuple(segment for part in filled for segment in part.segments),
+            np.concatenate(known) if len(known) == len(filled) else None,
+        )
+
+    def rows(self, which: slice) -> Posteriors:
+        """Some of the rows with their segments."""
+        strangeness = None if self.strangeness is None else self.strangeness[which]
+        return Posteriors(self.P[which], self.labels, self.segments[which], strangeness)
 
     def of_group(self, labels: Sequence[str]) -> np.ndarray:
         """Posterior of a group of labels: the sum over its leaves, (n_segments,)."""

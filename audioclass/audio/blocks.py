@@ -54,7 +54,7 @@ def cut_blocks(
     """Mono blocks of an open recording, each (n, 1); `channel` takes one instead of the mean.
 
     With `trim`, digital silence at both ends is left out, before resampling makes it something else; the first block
-    then starts where the sound does.
+    then starts where the sound does, and a last one without samples starts where the recording ends.
     """
     if channel != "mix" and not 0 <= channel < audio.channels:
         raise AudioFileError(f"{audio.name}: no channel {channel}, must be from 0 to {audio.channels - 1}")
@@ -66,6 +66,9 @@ def cut_blocks(
             start = round(trimmed.leading * sample_rate / audio.sample_rate) if trimmed else 0
         yield Block(samples[:, np.newaxis], sample_rate, start)
         start += len(samples)
+    if trimmed is not None and trimmed.trailing:
+        end = (start or 0) + round(trimmed.trailing * sample_rate / audio.sample_rate)
+        yield Block(np.empty((0, 1), np.float32), sample_rate, end)
 
 
 def longest_wait(in_rate: int, out_rate: int, *, block_length: int = BLOCK_LENGTH, trim: bool = False) -> float:

@@ -11,14 +11,14 @@ QUIETEST = np.float32(1.5 / 32768)  # one and a half steps of 16 bits: zeros, an
 
 
 class Trimmed:
-    """Mono arrays without what is silent at both ends; `leading` samples were left out before the first.
+    """Mono arrays without what is silent at both ends: `leading` samples before the first, `trailing` after the last.
 
     At the end no more than `longest` samples are left out, for they have to be held until a sound or the end comes. A
     recording that is all silence is one sample of it.
     """
 
     def __init__(self, arrays: Iterable[np.ndarray], longest: int) -> None:
-        self.leading = 0
+        self.leading, self.trailing = 0, 0
         self._arrays = arrays
         self._longest = longest
 
@@ -27,7 +27,7 @@ class Trimmed:
         arrays = iter(self._arrays)
         sounding = self._skip_silence(arrays)
         if sounding is None:
-            self.leading = 0
+            self.leading, self.trailing = 0, max(self.leading - 1, 0)
             yield np.zeros(1, np.float32)
             return
         held = np.empty(0, np.float32)
@@ -39,6 +39,7 @@ class Trimmed:
             if released:
                 yield held[:released]
                 held = held[released:]
+        self.trailing = len(held)
 
     def _skip_silence(self, arrays: Iterator[np.ndarray]) -> np.ndarray | None:
         for array in arrays:

@@ -17,8 +17,7 @@ from audioclass.classifier.model import Model
 from audioclass.data import Block, Posteriors, Result
 from audioclass.engine.models import DEFAULT_MODEL, loaded
 from audioclass.engine.runs import make_run
-from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, StreamClassifier, in_batches
-from audioclass.extraction.extract import extract_features
+from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, StreamClassifier, heard_features
 from audioclass.reports.envelope import Envelope
 from audioclass.run import Progress, Run, silent
 from audioclass.segmentation.results import result_of
@@ -106,9 +105,9 @@ def classify_recording(
             progress(Path(name).name, audio.position / audio.sample_rate, declared)
 
         blocks = watch.blocks(cut_blocks(audio, model.recipe.framing.sample_rate, trim=model.recipe.trim), tell)
-        for features in in_batches(extract_features(blocks, model.recipe)):
-            segments += classifier.push(watch.windows(classifier.posteriors(features)))
-        segments += classifier.finish()
+        for features, contours in heard_features(blocks, model.recipe):
+            segments += classifier.push(watch.windows(classifier.posteriors(features)), contours)
+        segments += classifier.finish(watch.seconds)
         rate = audio.sample_rate
     result = result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
     cuts = {} if audio.cut is None else {name: audio.cut}

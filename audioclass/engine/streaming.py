@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,20 +11,25 @@ from typing import Any
 import numpy as np
 
 from audioclass.audio.blocks import longest_wait
+from audioclass.audio.contours import ContourMeter
 from audioclass.classifier.model import ROWS_TOGETHER, Model
 from audioclass.classifier.risk import Risk, members_of, sets_of
 from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
-from audioclass.data import Block, Features, Posteriors, Result
+from audioclass.data import Block, Contours, Features, Posteriors, Result
 from audioclass.errors import UsageError
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
+from audioclass.extraction.recipe import Recipe
 from audioclass.parameters import parse_component
 from audioclass.run import Run
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
+from audioclass.segmentation.borders import StoredBorders
 from audioclass.segmentation.novelty import NoveltyRule
-from audioclass.segmentation.results import SegmentStream, classified_windows
+from audioclass.segmentation.results import ContourRule, SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
+from audioclass.segmentation.silence import DEFAULT_SILENCE, SILENCE, SilenceFinder, SilenceRule
 from audioclass.segmentation.smoothing import WindowSmoother
+from audioclass.segmentation.stretches import WaitingWindows
 from audioclass.threads import one_thread
 from audioclass.training.novelty import FEWEST_GROUPS
 
@@ -39,6 +45,7 @@ class SegmentationOptions:
     What is stranger than all but a share of `unknown` of the held-out training recordings is unknown; `risk` is that of
     the sets of labels that are given with each segment, which are any `labels` or, of `risk_sets` that are a `node`,
     one group of the model's tree. Both are off at 0, and need a model that was trained for them.
+    What is silent by its level is so for every model; without a rule for `silence` nothing is but by its label.
     A smoother that `adapts` goes by the transitions between labels that the model learnt, where it learnt any.
     """
 
@@ -50,6 +57,7 @@ class SegmentationOptions:
     unknown: float = 0.0
     risk: float = 0.0
     risk_sets: str = "labels"
+    silence: SilenceRule | None = DEFAULT_SILENCE
 
     @classmethod
     def of(cls, smooth: Any, run: Run, **options: Any) -> SegmentationOptions:
@@ -78,9 +86,10 @@ class SegmentationOptions:
             return self.smoother.with_transitions(model.transitions)
         return self.smoother
 
-    def stream(self, model: Model) -> SegmentStream | WindowStream:
-        """Takes in the posteriors of one recording; a smoother that does not fit the model's labels is refused.
+    def stream(self, model: Model, borders: StoredBorders | None = None) -> SegmentStream | WindowStream:
+        """Takes in the posteriors and contours of one recording.
 
+        A smoother that does not fit the model's labels is refused.
         So is a model that was not trained to know what is strange to it, or its risk, where that is asked for.
         """
         self._check_knowledge(model)
@@ -94,6 +103,8 @@ class SegmentationOptions:
                 min_duration=self.min_duration,
                 threshold=self.threshold,
                 novelty=self.novelty_rule(model),
+                contours=ContourRule(self.silence, model.recipe.window_hop / 2),
+                borders=borders,
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
@@ -118,9 +129,14 @@ class SegmentationOptions:
             return result
         threshold = risk.threshold(self.risk, windows=self.windows)
         if self.risk_sets == "labels" or model.node_risk is None:
-            return replace(result, sets=sets_of(result.P, result.labels, members_of(result.P, threshold)))
-        sets = sets_of(result.P, result.labels, model.node_risk.members_of(result.P, threshold))
-        return replace(result, sets=tuple(_group_name(members, model) for members in sets))
+            sets = sets_of(result.P, result.labels, members_of(result.P, threshold))
+        else:
+            nodes = sets_of(result.P, result.labels, model.node_risk.members_of(result.P, threshold))
+            sets = tuple(_group_name(members, model) for members in nodes)
+        is_silent = [segment.label == SILENCE for segment in result.segments]
+        return replace(
+            result, sets=tuple((SILENCE,) if silent else each for each, silent in zip(sets, is_silent, strict=True))
+        )
 
     def _risk_of(self, model: Model) -> Risk | None:
         """What sets of the kind that was asked for are calibrated on."""
@@ -194,14 +210,14 @@ class StreamClassifier:
         return Posteriors(P, self.model.labels, features.segments, strangeness)
 
     @one_thread()
-    def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
+    def push(self, posteriors: Posteriors, contours: Contours) -> list[ClassifiedSegment]:
         """Segments that are final now."""
-        return self._stream.push(posteriors)
+        return self._stream.push(posteriors, contours)
 
     @one_thread()
-    def finish(self) -> list[ClassifiedSegment]:
-        """The segments that were not final, at the end of the recording."""
-        return self._stream.finish()
+    def finish(self, end: float) -> list[ClassifiedSegment]:
+        """The segments that were not final, at the end of the recording, in seconds."""
+        return self._stream.finish(end)
 
 
 class WindowStream:
@@ -211,22 +227,63 @@ class WindowStream:
         self._smoother = WindowSmoother(options.smoother_for(model), model.labels)
         self._path = BackOffPath(model.labels, model.taxonomy, options.threshold)
         self._novelty = options.novelty_rule(model)
+        self._finder = None if options.silence is None else SilenceFinder(options.silence)
+        self._waiting = WaitingWindows(model.labels, self._finder)
+        self._silent: deque[bool] = deque()  # of windows that are being smoothed
 
-    def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
-        """Take in the next windows; give those that are final."""
-        return classified_windows(self._smoother.push(posteriors), self._path, self._novelty)
+    def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
+        """Take in the next windows and the next cells of the contours; give the windows that are final."""
+        if self._finder is not None and contours is not None:
+            self._finder.push(contours)
+        return self._smoothed(self._waiting.push(posteriors))
 
-    def finish(self) -> list[ClassifiedSegment]:
-        """The segments that were not final, at the end of the recording."""
-        return classified_windows(self._smoother.finish(), self._path, self._novelty)
+    def finish(self, end: float = 0.0) -> list[ClassifiedSegment]:
+        """The windows that were not final, at the end of the recording."""
+        if self._finder is not None:
+            self._finder.finish(end)
+        return [*self._smoothed(self._waiting.finish()), *self._named(self._smoother.finish())]
+
+    def _smoothed(self, windows: Posteriors) -> list[ClassifiedSegment]:
+        self._silent += self._waiting.is_silent
+        return self._named(self._smoother.push(windows))
+
+    def _named(self, windows: Posteriors) -> list[ClassifiedSegment]:
+        named = classified_windows(windows, self._path, self._novelty)
+        silent = [self._silent.popleft() if self._silent else False for _ in named]
+        return [
+            replace(one, segment=replace(one.segment, label=SILENCE)) if is_silent else one
+            for one, is_silent in zip(named, silent, strict=True)
+        ]
+
+
+def heard_features(
+    blocks: Iterable[Block], recipe: Recipe, *, at_once: bool = False
+) -> Iterator[tuple[Features, Contours]]:
+    """Features of a recording's windows with the contours that were measured meanwhile.
+
+    In batches of as many as a model computes together, or as soon as they are known.
+    """
+    meter = ContourMeter(recipe.framing.sample_rate)
+    chunks = extract_features(meter.watch(blocks), recipe)
+    for features in chunks if at_once else in_batches(chunks):
+        yield features, meter.take()
+    nothing = np.empty((0, len(recipe.columns)), np.float32)
+    yield Features(nothing, recipe.columns, recipe.groups, ()), meter.take()
 
 
 def classify_stream(blocks: Iterable[Block], model: Model, options: SegmentationOptions) -> Iterator[ClassifiedSegment]:
     """Segments of a stream of blocks, each as soon as nothing can change it."""
-    classifier = StreamClassifier(model, options)
-    for features in extract_features(blocks, model.recipe):
-        yield from classifier.push(classifier.posteriors(features))
-    yield from classifier.finish()
+    classifier, seconds = StreamClassifier(model, options), 0.0
+
+    def timed() -> Iterator[Block]:
+        nonlocal seconds
+        for block in blocks:
+            seconds = (block.start + len(block.samples)) / block.sample_rate
+            yield block
+
+    for features, contours in heard_features(timed(), model.recipe, at_once=True):
+        yield from classifier.push(classifier.posteriors(features), contours)
+    yield from classifier.finish(seconds)
 
 
 def in_batches(chunks: Iterable[Features]) -> Iterator[Features]:

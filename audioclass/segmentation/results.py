@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from audioclass.contracts import Smoother
-from audioclass.data import Posteriors, Result
+from audioclass.data import Contours, Posteriors, Result
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
+from audioclass.segmentation.borders import HeardBorders, StoredBorders
+from audioclass.segmentation.cells import CellCutter
 from audioclass.segmentation.novelty import NoveltyRule
-from audioclass.segmentation.segments import ClassifiedSegment, Segmenter
+from audioclass.segmentation.segments import ClassifiedSegment, Segmenter, check_duration
+from audioclass.segmentation.silence import SilenceFinder, SilenceRule
 from audioclass.segmentation.smoothing import WindowSmoother
+from audioclass.segmentation.stretches import SoundStretches, WaitingWindows
 from audioclass.taxonomy import Taxonomy
 
 
+@dataclass(frozen=True)
+class ContourRule:
+    """What is made of the contours of a recording: which stretches are silent, if any are to be told.
+
+    A piece of sound shorter than `shortest` seconds beside a silence, or between two borders, has no label of its own.
+    """
+
+    silence: SilenceRule | None = None
+    shortest: float = 0.0
+
+
 class SegmentStream:
-    """Smoothing and segmentation of one recording's windows as they come."""
+    """Smoothing and segmentation of one recording's windows as they come.
+
+    With its contours, borders lie where the sound changes, silences are segments of their own, and every stretch of
+    sound between them is segmented by itself; windows that are silent do not tell what is heard beside them. `borders`
+    are those that are known already.
+    """
 
     def __init__(
         self,
@@ -28,17 +48,35 @@ class SegmentStream:
         min_duration: float = 0.0,
         threshold: float = 0.0,
         novelty: NoveltyRule | None = None,
+        contours: ContourRule | None = None,
+        borders: StoredBorders | None = None,
     ) -> None:
-        self._windows = WindowSmoother(smoother, labels)
-        self._segments = Segmenter(BackOffPath(labels, taxonomy, threshold), min_duration, novelty)
+        rule, path = contours or ContourRule(), BackOffPath(labels, taxonomy, threshold)
+        self._heard = HeardBorders() if contours is not None and borders is None else None
+        self._finder = None if rule.silence is None else SilenceFinder(rule.silence)
+        self._waiting = WaitingWindows(labels, self._finder)
+        self._smoother = WindowSmoother(smoother, labels)
+        self._cells = CellCutter(novelty, borders or self._heard)
+        check_duration(min_duration)
+        shortest = max(min_duration, rule.shortest)
+        self._stretches = SoundStretches(labels, lambda: Segmenter(path, shortest, novelty), self._finder)
 
-    def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
-        """Take in the next windows; give the segments that are final."""
-        return self._segments.push(self._windows.push(posteriors))
+    def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
+        """Take in the next windows and the next cells of the contours; give the segments that are final."""
+        for each in (self._heard, self._finder):
+            if each is not None and contours is not None:
+                each.push(contours)
+        return self._stretches.push(self._cells.push(self._smoother.push(self._waiting.push(posteriors))))
 
-    def finish(self) -> list[ClassifiedSegment]:
-        """The segments that were not final, at the end of the recording."""
-        return [*self._segments.push(self._windows.finish()), *self._segments.finish()]
+    def finish(self, end: float = 0.0) -> list[ClassifiedSegment]:
+        """The segments that were not final, at the end of the recording, in seconds where contours are known."""
+        if self._finder is not None:
+            self._finder.finish(end)
+        if self._heard is not None:
+            self._heard.finish()
+        cells = self._cells.push(self._smoother.push(self._waiting.finish()))
+        cells += [*self._cells.push(self._smoother.finish()), *self._cells.finish()]
+        return [*self._stretches.push(cells), *self._stretches.finish()]
 
 
 def classified_windows(

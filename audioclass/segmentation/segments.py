@@ -1,22 +1,18 @@
 """Runs of windows of one label, as segments that touch and never overlap.
 
-The label of a window is that of its largest posterior. The posteriors of a segment are the mean over its windows, so
-that its label is that of the largest too, and the next largest is the runner-up.
-
-Windows that are stranger than the rule of novelty allows are of no label: runs of them are segments that are unknown.
-
-Windows may overlap: the border between two lies midway between their centres. The first segment starts where the first
-window starts, the last ends where the last one ends.
+The posteriors of a segment are the mean over its windows, so that its label is that of the largest, and the next
+largest is the runner-up. Windows that are stranger than the rule of novelty allows are of no label: runs of them are
+segments that are unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.data import Posteriors, Segment
+from audioclass.data import Segment
 from audioclass.errors import UsageError
 from audioclass.numerics import led_by
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
@@ -83,16 +79,6 @@ class ClassifiedSegment:
     novelty: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class _Window:
-    """One window with its posteriors and label, and what the rule of novelty says of it."""
-
-    segment: Segment
-    posteriors: np.ndarray
-    label: int
-    strangeness: float = 0.0
-
-
 class Segmenter:
     """Makes segments of one recording's windows as they come; each is given as soon as nothing can change it.
 
@@ -104,51 +90,23 @@ class Segmenter:
     """
 
     def __init__(self, path: BackOffPath, min_duration: float = 0.0, novelty: NoveltyRule | None = None) -> None:
-        if not 0 <= min_duration < float("inf"):
-            raise UsageError(f"min_duration={min_duration} must be a time of at least 0")
+        check_duration(min_duration)
         self._path, self._min_duration, self._novelty = path, min_duration - ROUNDING, novelty
-        self._window: _Window | None = None  # its end is known when the next one comes
-        self._start = 0.0
         self._before: LabelRun | None = None  # long enough, but the run after it may still be given to it
         self._run: LabelRun | None = None  # may still grow
         self._given: int | None = None  # the label of the last run that is final
         self._named: tuple[str, LabelRun] | None = None  # may still be one with what follows
 
-    def push(self, windows: Posteriors) -> list[ClassifiedSegment]:
-        """Take in the next windows, smoothed; give the segments that are final."""
-        rows = [windows.segments, windows.P, windows.P.argmax(axis=1).tolist()]
-        if self._novelty is not None and windows.strangeness is not None:
-            is_strange = self._novelty.is_strange(windows.strangeness)
-            rows[2] = np.where(is_strange, STRANGE, rows[2]).tolist()
-            rows.append(windows.strangeness.tolist())
-        return [given for window in zip(*rows, strict=True) for given in self._take(_Window(*window))]
+    def push(self, cells: Iterable[LabelRun]) -> list[ClassifiedSegment]:
+        """Take in the next windows, each from border to border; give the segments that are final."""
+        return [given for cell in cells for given in self._add(cell)]
 
     def finish(self) -> list[ClassifiedSegment]:
         """The rest, now that no more windows will come."""
-        if self._window is None:
-            return []
-        given = list(self._add(self._cell(self._window, self._window.segment.end)))
         if self._before and self._run and not self._is_long(self._run):
             self._run, self._before = self._before.joined(self._run, self._before.label), None
-        given += [*self._settle(), *(self._name(self._run) if self._run else ())]
+        given = [*self._settle(), *(self._name(self._run) if self._run else ())]
         return [*given, *([self._classified(*self._named)] if self._named else [])]
-
-    def _take(self, window: _Window) -> Iterator[ClassifiedSegment]:
-        if self._window is None:
-            self._start = window.segment.start
-        else:
-            border = (_centre(self._window.segment) + _centre(window.segment)) / 2
-            if border <= self._start:
-                before = self._window.segment.start
-                raise ValueError(f"a window at {window.segment.start} s comes after one at {before} s")
-            yield from self._add(self._cell(self._window, border))
-            self._start = border
-        self._window = window
-
-    def _cell(self, window: _Window, end: float) -> LabelRun:
-        """A window from border to border."""
-        n_strange = int(window.label == STRANGE)
-        return LabelRun(window.label, self._start, end, window.posteriors, 1, window.strangeness, n_strange)
 
     def _add(self, cell: LabelRun) -> Iterator[ClassifiedSegment]:
         """One more window goes on with the run, or ends it."""
@@ -219,5 +177,7 @@ class Segmenter:
         return ClassifiedSegment(Segment(run.start, run.end, name), run.posteriors, novelty)
 
 
-def _centre(window: Segment) -> float:
-    return (window.start + window.end) / 2
+def check_duration(min_duration: float) -> None:
+    """Refuse what is no length of a shortest segment."""
+    if not 0 <= min_duration < float("inf"):
+        raise UsageError(f"min_duration={min_duration} must be a time of at least 0")

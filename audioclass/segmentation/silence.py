@@ -1,0 +1,171 @@
+"""Where a recording is silent, by its level: cells that are quiet for long enough, found as they come."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from audioclass.data import Contours, Segment
+from audioclass.errors import UsageError
+
+SILENCE = "silence"
+DEFAULT_LEVEL = -60.0
+DEFAULT_LEAST = 0.4  # seconds
+ROUNDING = 1e-9  # seconds by which sums of times may miss
+LONGEST_CLICK = 2  # cells of sound that do not end a silence
+QUIETEST_STATED, LOUDEST_STATED = -110.0, -10.0  # dB: levels that can be asked for
+
+FLOOR_HISTORY = 60.0  # seconds that the noise floor is estimated from
+FIRST_ESTIMATE = 10.0  # seconds that are waited for before the first
+FLOOR_QUANTILE, LOUD_QUANTILE = 0.05, 0.95
+ABOVE_FLOOR = 8.0  # dB above the floor that still are floor
+BELOW_LOUD = 30.0  # dB that a pause lies below what is loud, at least
+DIGITAL = -100.0  # dB: a cell that is quieter holds no noise of a recording
+
+
+@dataclass(frozen=True)
+class SilenceRule:
+    """The level in dB of full scale below which a recording is silent, and the seconds that this lasts at least.
+
+    Without a level it is set by the noise floor: somewhat above the quietest twentieth of the last minute, but well
+    below what is loud in it, and never below the default.
+    """
+
+    level: float | None = DEFAULT_LEVEL
+    least: float = DEFAULT_LEAST
+
+    def __post_init__(self) -> None:
+        if self.level is not None and not QUIETEST_STATED <= self.level <= LOUDEST_STATED:
+            raise UsageError(
+                f"silence={self.level:g} must be a level from {QUIETEST_STATED:g} to {LOUDEST_STATED:g} dB, or auto"
+            )
+        if not 0 < self.least < float("inf"):
+            raise UsageError(f"min_silence={self.least} must be a time above 0")
+
+
+DEFAULT_SILENCE = SilenceRule()
+
+
+class SilenceFinder:
+    """The silences of one recording as its cells come.
+
+    Whether a cell is silent is known once the run of quiet cells around it is long enough, or has ended.
+    """
+
+    def __init__(self, rule: SilenceRule) -> None:
+        self._rule = rule
+        self._floor = None if rule.level is not None else NoiseFloor()
+        self._cell, self._start, self._n_cells = 0.0, 0.0, 0
+        self._open: float | None = None  # where a run of quiet cells began that has not ended
+        self._quiet_until = 0.0  # the end of its last quiet cell
+        self._end = 0.0  # of what was judged
+        self.found: deque[Segment] = deque()  # those that have ended and were not taken yet
+        self._recent: deque[Segment] = deque()  # those that windows may lie in
+
+    @property
+    def known_until(self) -> float:
+        """Up to where it is known what is silent: in `found`, or since `silent_since`."""
+        if self._open is None:
+            return self._end
+        return self._open if self.silent_since is None else self._quiet_until
+
+    @property
+    def silent_since(self) -> float | None:
+        """Where a silence began that is long enough and has not ended; None where there is none."""
+        if self._open is None or self._quiet_until - self._open < self._rule.least - ROUNDING:
+            return None
+        return self._open
+
+    def share(self, window: Segment) -> float:
+        """How much of a window is silent, where all of it is known; windows are asked for in order of time."""
+        while self._recent and self._recent[0].end <= window.start:
+            self._recent.popleft()
+        silences = [(one.start, one.end) for one in self._recent]
+        if (since := self.silent_since) is not None:
+            silences.append((since, self._quiet_until))
+        covered = sum(max(0.0, min(end, window.end) - max(start, window.start)) for start, end in silences)
+        return covered / window.duration if window.duration else 0.0
+
+    def push(self, contours: Contours) -> None:
+        """Take in the next cells; what was trimmed before the first is quiet."""
+        if not self._n_cells:
+            self._start, self._cell, self._end = contours.start, contours.cell, contours.start
+            if contours.start > 0:
+                self._open, self._quiet_until = 0.0, contours.start
+        if self._floor is None:
+            self._take(contours.levels < self._rule.level)
+        else:
+            self._take(self._floor.push(contours.levels, contours.cell))
+
+    def finish(self, end: float) -> None:
+        """No more will come: the recording ends here, and what was trimmed before it is quiet."""
+        if self._floor is not None:
+            self._take(self._floor.finish(self._cell))
+        if end > self._end + self._cell:
+            self._open, self._quiet_until = self._end if self._open is None else self._open, end
+        self._close(end if self._open is not None and self._quiet_until >= self._end else None)
+        self._end = end
+
+    def _take(self, is_quiet: np.ndarray) -> None:
+        if not len(is_quiet):
+            return
+        bounds = [0, *(np.flatnonzero(is_quiet[1:] != is_quiet[:-1]) + 1).tolist(), len(is_quiet)]
+        for first, last in itertools.pairwise(bounds):
+            self._take_run(bool(is_quiet[first]), last - first)
+
+    def _take_run(self, is_quiet: bool, length: int) -> None:
+        """So many cells more that are quiet, or that are not."""
+        begin, self._n_cells = self._end, self._n_cells + length
+        self._end = self._start + self._n_cells * self._cell
+        if is_quiet:
+            self._open = begin if self._open is None else self._open
+            self._quiet_until = self._end
+        elif self._open is not None and self._end - self._quiet_until > (LONGEST_CLICK + 0.5) * self._cell:
+            self._close()
+
+    def _close(self, end: float | None = None) -> None:
+        """The run of quiet cells has ended, at the end of the recording or before."""
+        since, self._open = self.silent_since, None
+        if since is not None:
+            silence = Segment(since, self._quiet_until if end is None else end, SILENCE)
+            self.found.append(silence)
+            self._recent.append(silence)
+
+
+class NoiseFloor:
+    """Which cells are no louder than the noise floor of the last minute, second by second.
+
+    The first seconds are judged together, once there are enough of them for an estimate.
+    """
+
+    def __init__(self) -> None:
+        self._held = np.empty(0)  # levels that wait for the end of their second, or of the first estimate
+        self._history = np.empty(0)
+
+    def push(self, levels: np.ndarray, cell: float) -> np.ndarray:
+        """Take in the next levels; for each that is judged now whether it is floor."""
+        self._held = np.concatenate([self._held, levels])
+        second = round(1 / cell)
+        parts = [np.empty(0, bool)]
+        while len(self._held) >= (wanted := second if len(self._history) else round(FIRST_ESTIMATE / cell)):
+            parts.append(self._judge(self._held[:wanted], cell))
+            self._held = self._held[wanted:]
+        return np.concatenate(parts)
+
+    def finish(self, cell: float) -> np.ndarray:
+        """The levels that wait, at the end of the recording."""
+        held, self._held = self._held, np.empty(0)
+        return self._judge(held, cell)
+
+    def _judge(self, levels: np.ndarray, cell: float) -> np.ndarray:
+        history = np.concatenate([self._history, levels])[-round(FLOOR_HISTORY / cell) :]
+        self._history = history
+        sounding = history[history > DIGITAL]
+        if not len(sounding):
+            return np.asarray(levels < DEFAULT_LEVEL)
+        floor, loud = np.quantile(sounding, [FLOOR_QUANTILE, LOUD_QUANTILE])
+        threshold = min(max(floor + ABOVE_FLOOR, DEFAULT_LEVEL), max(loud - BELOW_LOUD, DEFAULT_LEVEL))
+        return np.asarray(levels < threshold)
