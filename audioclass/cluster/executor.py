@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import ClassVar, Self, TypeVar
 
 from audioclass.cluster.connection import Connection, check_address
@@ -35,9 +36,11 @@ class ClusterExecutor:
 
     def map(self, work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
         """In order; a single item is not worth a worker."""
-        if isinstance(items, Sequence) and len(items) < 2:
-            return (work(item) for item in items)
-        return self._in_order(work, items)
+        source = iter(items)
+        first = list(itertools.islice(source, 2))
+        if len(first) < 2:
+            return (work(item) for item in first)
+        return self._in_order(work, itertools.chain(first, source))
 
     def map_unordered(
         self, work: Callable[[Item], Done], items: Iterable[Item], crashed: Callable[[Item], Done]

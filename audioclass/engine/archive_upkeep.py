@@ -1,121 +1,19 @@
-"""Upkeep of an archive: segments cut anew, what is gone marked, small files joined, all of it checked."""
+"""Upkeep of an archive: what is gone marked, small files joined, all of it checked."""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from audioclass.data import Result
-from audioclass.engine.analysing import SegmentChoice, StoredWindows, check_choice, content_id, segmented
-from audioclass.engine.archive_rows import segment_rows
-from audioclass.engine.archived_models import archived_model
+from audioclass.engine.analysing import content_id
 from audioclass.engine.archived_recordings import mark_removed
-from audioclass.engine.models import ModelFile
-from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioclassError
 from audioclass.index.schema import TABLES
-from audioclass.index.snapshot import KnownModel, Snapshot, segment_options
+from audioclass.index.snapshot import Snapshot, segment_options
 from audioclass.index.tables import Table, clean_address
 from audioclass.run import Run
-
-WINDOWS_TOGETHER = 500_000  # that are read at once
-WINDOWS_A_TASK = 20_000
-CONTENT_START = 2  # digits of a content by which windows are read in parts
-
-
-# --- segments anew --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Resegmenter:
-    """Makes segments of windows that are stored; it is handed to processes."""
-
-    model: ModelFile
-    options: SegmentationOptions
-
-    def needed_files(self) -> list[Path]:
-        """What must be the same wherever segments are made."""
-        return self.model.needed_files()
-
-    def __call__(self, recordings: Mapping[str, StoredWindows]) -> dict[str, Result]:
-        """The segments of each recording, by its content."""
-        model = self.model.load()
-        return {content: segmented(windows, model, self.options, content) for content, windows in recordings.items()}
-
-
-def segment_anew(address: str | Path, choice: SegmentChoice, run: Run, model: str | None = None) -> int:
-    """Make all segments of a model anew from its windows; how many there are then. No recording is read."""
-    archive = clean_address(address)
-    results: dict[str, Result] = {}
-    with archived_model(Snapshot(archive), model, run) as archived:
-        work = Resegmenter(archived.file, check_choice(choice, archived.model, run))
-        known = archived.known
-
-        def rows_for(_version: object) -> Any:
-            """The segments of all windows that are there by now."""
-            tasks = list(_tasks(Snapshot(archive), known, set(results)))
-            for some in run.map("windows", work, tasks):
-                results.update(some)
-            return segment_rows(results, known.id, choice.to_json())
-
-        Table.named(archive, "segments").replace(f"model = '{known.id}'", rows_for)
-    return sum(len(result.segments) for result in results.values())
-
-
-def _tasks(snapshot: Snapshot, model: KnownModel, done: set[str]) -> Iterator[dict[str, StoredWindows]]:
-    """The windows of recordings that are not done, a task's worth at a time."""
-    task: dict[str, StoredWindows] = {}
-    for content, windows in stored_windows(snapshot, model):
-        if content in done:
-            continue
-        task[content] = windows
-        if sum(len(each.P) for each in task.values()) >= WINDOWS_A_TASK:
-            yield task
-            task = {}
-    if task:
-        yield task
-
-
-def stored_windows(snapshot: Snapshot, model: KnownModel) -> Iterator[tuple[str, StoredWindows]]:
-    """The windows of each recording, in bounded memory; their vectors are left out."""
-    [(n_windows,)] = snapshot.rows("SELECT count(*) FROM windows WHERE model = ?", [model.id])
-    starts = [""] if n_windows <= WINDOWS_TOGETHER else [f"{i:0{CONTENT_START}x}" for i in range(16**CONTENT_START)]
-    for start in starts:
-        table = snapshot.arrow(
-            "SELECT content, start_s, end_s, posteriors, strangeness FROM windows "
-            "WHERE model = $model AND starts_with(content, $start) ORDER BY content, start_s",
-            {"model": model.id, "start": start},
-        ).combine_chunks()
-        if not table.num_rows:
-            continue
-        contents = table["content"].to_numpy(zero_copy_only=False)
-        bounds = [0, *(np.flatnonzero(contents[1:] != contents[:-1]) + 1).tolist(), len(contents)]
-        P = _matrix(table["posteriors"], len(model.labels))
-        times = np.column_stack([table["start_s"].to_numpy(), table["end_s"].to_numpy()])
-        strangeness = None
-        if table["strangeness"].null_count < table.num_rows:
-            strangeness = table["strangeness"].to_numpy().astype(np.float32)
-        for first, last in itertools.pairwise(bounds):
-            rows = slice(first, last)
-            codes = np.empty((last - first, 0), np.int8)
-            known = None if strangeness is None else strangeness[rows]
-            yield str(contents[first]), StoredWindows(times[rows], P[rows], codes, known)
-
-
-def _matrix(lists: Any, n_columns: int) -> np.ndarray:
-    """Lists of one length as the rows of a matrix."""
-    values = lists.combine_chunks() if hasattr(lists, "combine_chunks") else lists
-    flat = values.flatten().to_numpy(zero_copy_only=False)
-    if len(flat) != len(values) * n_columns:
-        raise AudioclassError(f"windows have {len(flat)} values in all, {len(values)} times {n_columns} are needed")
-    return np.asarray(flat, np.float32).reshape(len(values), n_columns)
-
 
 # --- what is gone ---------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ from audioclass.cluster import connection, dispatch, tasks
 from audioclass.cluster.dispatch import AHEAD, AT_ONCE, DEATHS, Dispatch
 from audioclass.cluster.executor import ClusterExecutor
 from audioclass.cluster.tasks import StartingPoint, Stock, take_stock
+from audioclass.engine import archive_segments
+from audioclass.engine.analysing import SegmentChoice
 from audioclass.engine.archives import Archive
 from audioclass.engine.batches import classify_many, joined
 from audioclass.engine.models import ModelFile, loaded
@@ -113,13 +115,16 @@ def test_posteriors_are_the_same_to_the_bit(cluster, recordings, model_file):
     assert np.array_equal(results[0].P, results[1].P)
 
 
-def test_an_archive_is_the_same_to_the_bit(cluster, recordings, model_file, tmp_path):
+def test_an_archive_is_the_same_to_the_bit(cluster, recordings, model_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive_segments, "WINDOWS_A_TASK", 1)
     tables = {}
     for name, executor in (("here", run().executor), ("there", cluster)):
         archive = Archive(str(tmp_path / name), replace(run(), executor=executor))
         added = archive.add(*recordings, model=model_file)
         assert added.n_computed == len(recordings) - len(added.failures)
         tables[name] = [archive.windows().to_arrow(), archive.segments().to_arrow()]
+        archive.segment(SegmentChoice("median"))
+        tables[name].append(archive.segments().to_arrow())
     assert tables["here"] == tables["there"]
 
 
@@ -188,8 +193,9 @@ def test_an_error_of_the_work_is_raised(cluster):
     assert list(cluster.map(eval, ["1", "2"])) == [1, 2]
 
 
-def test_a_single_item_is_done_here(cluster):
-    assert list(cluster.map(eval, ["__import__('os').getpid()"])) == [os.getpid()]
+@pytest.mark.parametrize("draw", [list, iter], ids=["sequence", "stream"])
+def test_a_single_item_is_done_here(cluster, draw):
+    assert list(cluster.map(eval, draw(["__import__('os').getpid()"]))) == [os.getpid()]
 
 
 # --- workers that die
