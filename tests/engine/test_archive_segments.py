@@ -113,6 +113,14 @@ def test_recordings_that_are_added_meanwhile_are_made_too_and_no_other_twice(
     assert archive.verify().problems == []
 
 
+def test_whole_numbers_are_the_same_options(copied, model_file, tmp_path):
+    soundfile.write(tmp_path / "later.wav", mixture(("noise", "tone"), 1.0), RATE)
+    archive = Archive(str(copied), run())
+    archive.segment(SegmentChoice("none", 1))
+    archive.add(tmp_path / "later.wav", model=model_file)
+    assert archive.verify().problems == []
+
+
 def test_an_archive_of_recordings_without_windows_has_no_segments(tmp_path, model_file):
     (tmp_path / "empty.wav").write_bytes(b"")
     archive = Archive(str(tmp_path / "archive"), run())
