@@ -6,6 +6,7 @@ from one process or many, with a cache or without one.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -90,9 +91,11 @@ class ProcessExecutor:
 
     def map(self, work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
         """In order; a single item is not worth a process."""
-        if isinstance(items, Sequence) and len(items) < 2:
-            return (work(item) for item in items)
-        return self._generator(work, items, "generator")
+        source = iter(items)
+        first = list(itertools.islice(source, 2))
+        if len(first) < 2:
+            return (work(item) for item in first)
+        return self._generator(work, itertools.chain(first, source), "generator")
 
     def map_unordered(
         self, work: Callable[[Item], Done], items: Sequence[Item], crashed: Callable[[Item], Done]

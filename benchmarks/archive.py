@@ -18,6 +18,7 @@ import os
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 
+import hashlib
 import itertools
 import random
 import shutil
@@ -39,7 +40,7 @@ import soxr
 from audioclass.audio.blocks import read_blocks
 from audioclass.audio.recorded import RecordedAt
 from audioclass.classifier.model import Model
-from audioclass.engine.analysing import Analysis, SegmentChoice, StoredWindows, content_id
+from audioclass.engine.analysing import CONTENT_LENGTH, Analysis, SegmentChoice, StoredWindows, content_id
 from audioclass.engine.archive_rows import analysis_rows, recording_rows, table_of, window_rows
 from audioclass.engine.archive_upkeep import compact, verify
 from audioclass.engine.archived_models import ArchivedModel, register_model
@@ -277,6 +278,11 @@ def made_archive(archive: Path, n_windows: int, vectors: Iterator[np.ndarray]) -
     return model
 
 
+def content_of(number: int) -> str:
+    """What tells a recording that nobody made from others: as evenly spread as digests are."""
+    return hashlib.sha256(str(number).encode()).hexdigest()[:CONTENT_LENGTH]
+
+
 def made_recording(
     number: int, rng: np.random.Generator, codes: np.ndarray, model: ArchivedModel
 ) -> tuple[Analysis, np.ndarray]:
@@ -295,7 +301,7 @@ def made_recording(
     moment = datetime(2019, 1, 1, tzinfo=UTC) + timedelta(hours=3.5 * number)
     path = Path(f"/made/{('news', 'music', 'night')[number % 3]}/{number:07d}.wav")
     recorded = RecordedAt(moment, timedelta(hours=1), "name")
-    analysis = Analysis(path, f"{number * 2654435761 % 2**64:032x}", 1, 1, n + 1.0, RATE, 1, recorded, windows=windows)
+    analysis = Analysis(path, content_of(number), 1, 1, n + 1.0, RATE, 1, recorded, windows=windows)
     return analysis, changes
 
 

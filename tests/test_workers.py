@@ -58,6 +58,28 @@ def test_workers_leave_interrupts_to_their_parent():
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
+@pytest.mark.parametrize("draw", [list, iter], ids=["sequence", "stream"])
+def test_a_single_item_is_done_here(draw):
+    assert list(ProcessExecutor(2).map(eval, draw(["__import__('os').getpid()"]))) == [os.getpid()]
+
+
+def test_items_that_come_as_a_stream_are_drawn_when_they_are_needed_and_may_fail():
+    drawn = []
+
+    def items():
+        for number in range(100):
+            drawn.append(number)
+            yield str(number)
+            if number == 20:
+                raise OSError("no more of them")
+
+    results = ProcessExecutor(2).map(eval, items())
+    assert len(drawn) <= 2
+    with pytest.raises(OSError, match="no more of them"):
+        list(results)
+    assert drawn == list(range(21))
+
+
 def test_no_number_of_jobs_is_a_process_for_each_core(monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert executor_for(0) == ProcessExecutor(3)

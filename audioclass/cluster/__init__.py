@@ -1,1 +1,1 @@
-"""Work on many machines: a scheduler of Dask knows the workers, this process hands them items and sees to the rest."""
+"""Work on many machines: a scheduler of Dask knows the workers, this process submits items and sees to the rest."""

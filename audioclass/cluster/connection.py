@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from audioclass.cluster.tasks import Stock
+from audioclass.cluster.tasks import Environment
 from audioclass.errors import ClusterError, MissingPackage, UsageError, named_text_of
 from audioclass.workers import interrupts_held
 
-ANSWER_WITHIN = 10.0  # seconds
+CONNECT_TIMEOUT = 10.0  # seconds
 LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")
 LOCAL = re.compile(r"local:(\d+)")
 
@@ -31,15 +31,15 @@ class Connection:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.trusted: dict[str, list[Stock]] = {}  # what workers were found to have as we do
+        self.accepted: dict[str, list[Environment]] = {}  # environments of workers that were the same as ours
         self.is_closed = False
-        with contextlib.ExitStack() as begun:
-            begun.enter_context(_QUIET)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_QUIET)
             with interrupts_held():  # for threads and processes that are started
                 n_local = local_workers(address)
-                scheduler = begun.enter_context(_local_cluster(n_local)) if n_local else _found(address)
-                self._client = begun.enter_context(_client(scheduler))
-            self._ending = begun.pop_all()
+                scheduler = stack.enter_context(_local_cluster(n_local)) if n_local else _find_scheduler(address)
+                self._client = stack.enter_context(_client(scheduler))
+            self._exit_stack = stack.pop_all()
         atexit.register(self.close)  # where nobody else does; Dask would wait for what workers are at
 
     @property
@@ -64,21 +64,21 @@ class Connection:
         with warnings.catch_warnings(action="ignore", category=UserWarning):  # that work is large: it is sent once
             return self._client.submit(function, *arguments, workers=[worker], pure=False, priority=-rank)
 
-    def when_done(self, future: Any, tell: Callable[[Any, BaseException | None], None]) -> None:
-        """Tell the value of a future, or its error, from another thread, when the value is here."""
+    def when_done(self, future: Any, callback: Callable[[Any, BaseException | None], None]) -> None:
+        """Call back with the value of a future, or its error, from another thread, when the value is here."""
 
         async def fetch() -> None:
             try:
                 value = await self._client.gather(future, asynchronous=True)
             except BaseException as error:  # whatever it is, who waits must know
-                tell(None, error)
+                callback(None, error)
             else:
-                tell(value, None)
+                callback(value, None)
 
         self._client.loop.add_callback(fetch)
 
     def cancel(self, futures: Sequence[Any]) -> None:
-        """Nobody wants these: what has not begun never does."""
+        """Nobody wants these: what has not started never does."""
         if futures and not self.is_closed:
             with contextlib.suppress(OSError, RuntimeError):  # a scheduler that is gone has nothing to cancel
                 self._client.cancel(list(futures), force=True)
@@ -87,7 +87,7 @@ class Connection:
         """End the client, and the processes that were started for it."""
         self.is_closed = True
         atexit.unregister(self.close)
-        self._ending.close()
+        self._exit_stack.close()
 
 
 def local_workers(address: str) -> int:
@@ -117,35 +117,35 @@ class _QuietLoggers:
     """
 
     def __init__(self) -> None:
-        self._n_inside = 0
-        self._before: dict[str, int] = {}
+        self._n_entered = 0
+        self._levels: dict[str, int] = {}
 
     def __enter__(self) -> None:
-        self._n_inside += 1
-        if self._n_inside == 1:
+        self._n_entered += 1
+        if self._n_entered == 1:
             import distributed  # noqa: F401  # it sets the levels of its loggers
 
-            self._before = {name: logging.getLogger(name).level for name in LOGGERS}
+            self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
             for name in LOGGERS:
                 logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
     def __exit__(self, *_: object) -> None:
-        self._n_inside -= 1
-        if self._n_inside == 0:
-            for name, level in self._before.items():
+        self._n_entered -= 1
+        if self._n_entered == 0:
+            for name, level in self._levels.items():
                 logging.getLogger(name).setLevel(level)
 
 
 _QUIET = _QuietLoggers()
 
 
-def _found(address: str) -> str:
+def _find_scheduler(address: str) -> str:
     """The address of a scheduler that answers; a file may hold it."""
     place = _read_address(Path(address)) if address.endswith(".json") else address
     with concurrent.futures.ThreadPoolExecutor(1) as pool:  # this thread may have a loop that runs, as in a notebook
         identity = pool.submit(asyncio.run, _identity(place)).result()
     if identity is None:
-        raise ClusterError(f"cluster {address}: no scheduler answers within {ANSWER_WITHIN:g} s")
+        raise ClusterError(f"cluster {address}: no scheduler answers within {CONNECT_TIMEOUT:g} s")
     if not str(identity).startswith("Scheduler"):
         raise ClusterError(f"cluster {address}: what answers there is no scheduler of Dask")
     return place
@@ -166,8 +166,8 @@ async def _identity(address: str) -> str | None:
 
     remote = None
     try:
-        remote = rpc(address, timeout=ANSWER_WITHIN, connection_args=Security().get_connection_args("client"))
-        return str((await asyncio.wait_for(remote.identity(), ANSWER_WITHIN))["type"])
+        remote = rpc(address, timeout=CONNECT_TIMEOUT, connection_args=Security().get_connection_args("client"))
+        return str((await asyncio.wait_for(remote.identity(), CONNECT_TIMEOUT))["type"])
     except OSError:  # also that time is up
         return None
     except Exception:  # what answers may say anything
@@ -182,12 +182,12 @@ def _client(scheduler: Any) -> Iterator[Any]:
     from distributed import Client
 
     with warnings.catch_warnings(action="ignore"):  # of versions: they are compared by us
-        client = Client(scheduler, timeout=ANSWER_WITHIN, set_as_default=False, name="audioclass")
+        client = Client(scheduler, timeout=CONNECT_TIMEOUT, set_as_default=False, name="audioclass")
     try:
         yield client
     finally:
         with contextlib.suppress(OSError):  # a scheduler that is gone need not be told
-            client.close(timeout=ANSWER_WITHIN)
+            client.close(timeout=CONNECT_TIMEOUT)
 
 
 @contextlib.contextmanager
@@ -215,11 +215,11 @@ def _local_cluster(n_workers: int) -> Iterator[Any]:
         try:
             yield cluster
         finally:
-            _end_workers(cluster)
+            _kill_workers(cluster)
             cluster.close()
 
 
-def _end_workers(cluster: Any) -> None:
+def _kill_workers(cluster: Any) -> None:
     """End the processes of a local cluster at once, whatever they do; nobody needs what they hold."""
     for nanny in list(cluster.workers.values()):
         nanny.close_gracefully()  # it does not start another

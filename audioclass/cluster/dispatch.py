@@ -1,7 +1,7 @@
-"""Items handed to workers, a few at a time to each; what a worker took along when it died is handed out again.
+"""Items submitted to workers, a few at a time to each; those of a worker that died are submitted again.
 
-Every item is sent to one worker by name: so it is known who did what, nothing is sent to a worker that was not looked
-at, and of several items on a worker that died the guilty one is found by giving each a worker of its own.
+Every item is sent to one worker by name: so it is known who did what, nothing is sent to a worker whose environment was
+not inspected, and of several items on a worker that died the guilty one is found by giving each a worker of its own.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from typing import Any
 
 from audioclass import __version__
 from audioclass.cluster.connection import Connection
-from audioclass.cluster.tasks import Parcel, StartingPoint, Stock, carry, do, take_stock
+from audioclass.cluster.tasks import Environment, Payload, ProcessContext, inspect_environment, receive, run_item
 from audioclass.errors import ClusterError, named_text_of
 from audioclass.run import NeedsFiles
 
-AT_ONCE = 3  # items on a worker: one that is done, and two that are there when it is
-AHEAD = 16  # items a worker, of the one that results in order wait for
-DEATHS = 3  # of workers, after which an item is guilty
-LOOK_EVERY = 0.5  # seconds, at the workers that are there
-PATIENCE = 60.0  # seconds without a worker
+ITEMS_PER_WORKER = 3  # one that is done, and two that are there when it is
+AHEAD_PER_WORKER = 16  # items, of the one that results in order wait for
+MAX_DEATHS = 3  # of workers, after which an item is guilty
+UPDATE_INTERVAL = 0.5  # seconds, of the workers that are there
+WORKER_TIMEOUT = 60.0  # seconds without a worker
 
 
 @dataclass(eq=False)
@@ -51,23 +51,28 @@ class Finished:
     @property
     def is_crashed(self) -> bool:
         """Whether it was given up."""
-        return self.assignment.deaths >= DEATHS
+        return self.assignment.deaths >= MAX_DEATHS
 
 
 @dataclass(eq=False)
-class _Hand:
-    """A worker: whether its stock was found the same as ours, the work it holds, and what it has to do."""
+class _Worker:
+    """A worker: whether its environment was found the same as ours, the work it holds, and its pending items."""
 
     address: str
-    check: Any = None
-    is_trusted: bool = False
+    inspection: Any = None
+    is_accepted: bool = False
     work: Any = None
-    todo: dict[Assignment, Any] = field(default_factory=dict)  # with their futures
+    pending: dict[Assignment, Any] = field(default_factory=dict)  # with their futures
 
     @property
-    def is_alone(self) -> bool:
+    def is_isolated(self) -> bool:
         """Whether its item is a suspect, which nothing else is to be blamed for."""
-        return any(assignment.deaths for assignment in self.todo)
+        return any(assignment.deaths for assignment in self.pending)
+
+    @property
+    def futures(self) -> list[Any]:
+        """Of all that it was asked for and has not done."""
+        return [future for future in (*self.pending.values(), self.work, self.inspection) if future is not None]
 
 
 class Dispatch:
@@ -82,184 +87,192 @@ class Dispatch:
         self._in_order = in_order
         self._source: Iterator[Assignment] = iter(())
         self._n_drawn = 0
-        self._work = Parcel(work)
-        self._start = StartingPoint.here()
+        self._work = Payload(work)
+        self._context = ProcessContext.current()
         self._files = needed_files(work)
-        self._stock = take_stock(self._files, self._start)
-        self._hands: dict[str, _Hand] = {}
-        self._refused: set[str] = set()
+        self._environment = inspect_environment(self._files, self._context)
+        self._workers: dict[str, _Worker] = {}
+        self._rejected: set[str] = set()
         self._suspects: deque[Assignment] = deque()
         self._given_up: list[Assignment] = []
-        self._events: queue.SimpleQueue[tuple[_Hand, Assignment | None, Any, BaseException | None]]
+        self._events: queue.SimpleQueue[tuple[_Worker, Assignment | None, Any, BaseException | None]]
         self._events = queue.SimpleQueue()
-        self._looked = self._had_workers = time.monotonic()
-        self._has_begun = False
-        self.has_left_work = False  # items that a worker may still be at when nobody wants them any more
+        self._last_update = self._last_accepted = time.monotonic()
+        self._has_started = False
+        self.has_unfinished_work = False  # items that a worker may still be at when nobody wants them any more
 
     def finished(self, items: Iterable[Any]) -> Iterator[Finished]:
         """Every item, done or given up; those that no worker has room for are left where they are."""
         self._source = (Assignment(number, item) for number, item in enumerate(items))
         try:
-            self._begin()
-            self._hand_out()
-            while self._suspects or any(hand.todo for hand in self._hands.values()) or not self._is_trusted:
-                done = self._await_events()
-                self._hand_out()  # nobody waits for the one who takes the results
+            self._inspect_workers()
+            self._submit_items()
+            while self._suspects or any(worker.pending for worker in self._workers.values()) or not self._has_accepted:
+                done = self._wait_for_events()
+                self._submit_items()  # nobody waits for the one who takes the results
                 yield from done
         finally:
             self._cancel()
 
     # --- workers
 
-    def _begin(self) -> None:
-        """Look at all workers; one that differs is an error, before anything is done."""
-        self._look()
-        while not self._hands or any(hand.check is not None for hand in self._hands.values()):
-            self._await_events()
-            if self._is_trusted and time.monotonic() - self._had_workers > PATIENCE:
+    def _inspect_workers(self) -> None:
+        """Inspect all workers; one that differs is an error, before anything is done."""
+        self._update_workers()
+        while not self._workers or any(worker.inspection is not None for worker in self._workers.values()):
+            self._wait_for_events()
+            if self._has_accepted and time.monotonic() - self._last_accepted > WORKER_TIMEOUT:
                 break  # those that are busy with something else can come later
-        self._has_begun = True
+        self._has_started = True
 
     @property
-    def _is_trusted(self) -> bool:
-        return any(hand.is_trusted for hand in self._hands.values())
+    def _has_accepted(self) -> bool:
+        return any(worker.is_accepted for worker in self._workers.values())
 
-    def _look(self) -> None:
+    def _update_workers(self) -> None:
         """See which workers came and which went."""
-        self._looked = time.monotonic()
+        self._last_update = time.monotonic()
         there = self._connection.workers()
-        for address in [address for address in self._hands if address not in there]:
-            self._bury(self._hands.pop(address))
+        for address in [address for address in self._workers if address not in there]:
+            self._requeue(self._workers.pop(address))
         for address, n_threads in there.items():
-            if address not in self._hands and address not in self._refused:
-                self._meet(address, n_threads)
-        if self._is_trusted:
-            self._had_workers = time.monotonic()
-        elif time.monotonic() - self._had_workers > PATIENCE:
-            raise ClusterError(f"cluster {self._connection.address}: no worker for {PATIENCE:g} s")
+            if address not in self._workers and address not in self._rejected:
+                self._inspect(address, n_threads)
+        if self._has_accepted:
+            self._last_accepted = time.monotonic()
+        elif time.monotonic() - self._last_accepted > WORKER_TIMEOUT:
+            raise ClusterError(f"cluster {self._connection.address}: no worker for {WORKER_TIMEOUT:g} s")
 
-    def _meet(self, address: str, n_threads: int) -> None:
+    def _inspect(self, address: str, n_threads: int) -> None:
+        """Ask a new worker for its environment, unless it is known."""
         if n_threads != 1:
-            self._refuse(address, [f"{n_threads} threads, must have one (--nthreads 1)"])
+            self._reject(address, [f"{n_threads} threads, must have one (--nthreads 1)"])
             return
-        hand = _Hand(address)
-        self._hands[address] = hand
-        if self._stock in self._connection.trusted.get(address, []):
-            self._trust(hand)
+        worker = _Worker(address)
+        self._workers[address] = worker
+        if self._environment in self._connection.accepted.get(address, []):
+            self._accept(worker)
             return
-        hand.check = self._connection.submit(address, take_stock, self._files, self._start)
-        self._expect(hand, None, hand.check)
+        worker.inspection = self._connection.submit(address, inspect_environment, self._files, self._context)
+        self._watch(worker, None, worker.inspection)
 
-    def _judge(self, hand: _Hand, stock: Stock | None, error: BaseException | None) -> None:
-        hand.check = None
-        if stock is None:
+    def _compare(self, worker: _Worker, environment: Environment | None, error: BaseException | None) -> None:
+        """Accept a worker whose environment is ours, reject another."""
+        worker.inspection = None
+        if environment is None:
             what = named_text_of(error) if error else "no answer"
             differences = [f"{what}; audioclass {__version__} must be installed there"]
         else:
-            differences = self._stock.differences(stock)
+            differences = self._environment.differences(environment)
         if differences:
-            del self._hands[hand.address]
-            self._refuse(hand.address, differences)
+            del self._workers[worker.address]
+            self._reject(worker.address, differences)
             return
-        self._connection.trusted.setdefault(hand.address, []).append(self._stock)
-        self._trust(hand)
+        self._connection.accepted.setdefault(worker.address, []).append(self._environment)
+        self._accept(worker)
 
-    def _trust(self, hand: _Hand) -> None:
-        hand.is_trusted = True
-        hand.work = self._connection.submit(hand.address, carry, self._work)
+    def _accept(self, worker: _Worker) -> None:
+        """Items may be submitted to it from now on; it holds the work of all of them."""
+        worker.is_accepted = True
+        worker.work = self._connection.submit(worker.address, receive, self._work)
 
-    def _refuse(self, address: str, differences: Sequence[str]) -> None:
+    def _reject(self, address: str, differences: Sequence[str]) -> None:
         """An error at the start; a worker that comes later is left alone, and the rest goes on."""
         message = f"cluster {self._connection.address}: worker {address} differs: {'; '.join(differences)}"
-        if not self._has_begun:
+        if not self._has_started:
             raise ClusterError(message)
-        self._refused.add(address)
+        self._rejected.add(address)
         warnings.warn(f"{message}; it is not used", stacklevel=2)
 
-    def _bury(self, hand: _Hand) -> None:
-        """What a dead worker had is handed out again, each item to a worker of its own."""
-        self._connection.trusted.pop(hand.address, None)
-        self._connection.cancel([future for future in (*hand.todo.values(), hand.work, hand.check) if future])
-        for assignment in hand.todo:
+    def _requeue(self, worker: _Worker) -> None:
+        """What a dead worker had is submitted again, each item to a worker of its own."""
+        self._connection.accepted.pop(worker.address, None)
+        self._connection.cancel(worker.futures)
+        for assignment in worker.pending:
             assignment.deaths += 1
-            (self._given_up if assignment.deaths >= DEATHS else self._suspects).append(assignment)
+            (self._given_up if assignment.deaths >= MAX_DEATHS else self._suspects).append(assignment)
 
     # --- items
 
-    def _hand_out(self) -> None:
+    def _submit_items(self) -> None:
         """Suspects to idle workers, one each; while some wait, as many workers get nothing else until they are idle."""
-        hands = sorted((hand for hand in self._hands.values() if hand.is_trusted), key=lambda hand: len(hand.todo))
+        workers = [worker for worker in self._workers.values() if worker.is_accepted]
+        workers.sort(key=lambda worker: len(worker.pending))
         n_reserved = len(self._suspects)
-        for hand in hands[:n_reserved]:
-            if not hand.todo:
-                self._assign(hand, self._suspects.popleft())
-        for n_before in range(AT_ONCE):  # in turns: nobody waits while another has a second item
-            for hand in hands[n_reserved:]:
-                if len(hand.todo) == n_before and not hand.is_alone:
-                    assignment = self._next(len(hands))
-                    if assignment is None:
-                        return
-                    self._assign(hand, assignment)
+        for worker in workers[:n_reserved]:
+            if not worker.pending:
+                self._submit(worker, self._suspects.popleft())
+        for worker in _with_room(workers[n_reserved:]):
+            assignment = self._next_assignment(len(workers))
+            if assignment is None:
+                return
+            self._submit(worker, assignment)
 
-    def _next(self, n_hands: int) -> Assignment | None:
+    def _next_assignment(self, n_workers: int) -> Assignment | None:
         """The next item; none where the one that is longest under way is too far behind for results in order."""
-        waited_for = [one.number for hand in self._hands.values() for one in hand.todo]
+        waited_for = [one.number for worker in self._workers.values() for one in worker.pending]
         waited_for += [one.number for one in self._suspects]
-        if self._in_order and waited_for and self._n_drawn - min(waited_for) >= AHEAD * n_hands:
+        if self._in_order and waited_for and self._n_drawn - min(waited_for) >= AHEAD_PER_WORKER * n_workers:
             return None
         assignment = next(self._source, None)
         self._n_drawn += assignment is not None
         return assignment
 
-    def _assign(self, hand: _Hand, assignment: Assignment) -> None:
-        parcel, rank = Parcel(assignment.item), assignment.number  # else Dask may begin with any of those that it has
-        future = self._connection.submit(hand.address, do, hand.work, parcel, self._start, rank=rank)
-        hand.todo[assignment] = future
-        self._expect(hand, assignment, future)
+    def _submit(self, worker: _Worker, assignment: Assignment) -> None:
+        payload, rank = Payload(assignment.item), assignment.number  # else Dask may begin with any of those that it has
+        future = self._connection.submit(worker.address, run_item, worker.work, payload, self._context, rank=rank)
+        worker.pending[assignment] = future
+        self._watch(worker, assignment, future)
 
-    def _expect(self, hand: _Hand, assignment: Assignment | None, future: Any) -> None:
-        self._connection.when_done(future, lambda value, error: self._events.put((hand, assignment, value, error)))
+    def _watch(self, worker: _Worker, assignment: Assignment | None, future: Any) -> None:
+        self._connection.when_done(future, lambda value, error: self._events.put((worker, assignment, value, error)))
 
-    def _await_events(self) -> list[Finished]:
-        """What has become of items since; a look at the workers where it is time for one."""
-        due = self._looked + LOOK_EVERY
+    def _wait_for_events(self) -> list[Finished]:
+        """What has become of items since; the workers are updated where it is time for that."""
+        due = self._last_update + UPDATE_INTERVAL
         done: list[Finished] = []
         with contextlib.suppress(queue.Empty):
-            done += self._settle(*self._events.get(timeout=max(0.0, due - time.monotonic())))
+            done += self._handle_event(*self._events.get(timeout=max(0.0, due - time.monotonic())))
             while True:
-                done += self._settle(*self._events.get_nowait())
+                done += self._handle_event(*self._events.get_nowait())
         if time.monotonic() >= due:
-            self._look()
+            self._update_workers()
         done += map(Finished, self._given_up)
         self._given_up = []
         return done
 
-    def _settle(
-        self, hand: _Hand, assignment: Assignment | None, value: Any, error: BaseException | None
+    def _handle_event(
+        self, worker: _Worker, assignment: Assignment | None, value: Any, error: BaseException | None
     ) -> list[Finished]:
         from distributed import KilledWorker
 
-        if self._hands.get(hand.address) is not hand:
+        if self._workers.get(worker.address) is not worker:
             return []  # it died, and what it had has gone to others
         if isinstance(error, (asyncio.CancelledError, concurrent.futures.CancelledError)):
             raise self._connection.lost(error) from error
         if isinstance(error, KilledWorker):  # it died and was there again before we looked
-            self._bury(self._hands.pop(hand.address))
+            self._requeue(self._workers.pop(worker.address))
             return []
         if assignment is None:
-            self._judge(hand, value, error)
+            self._compare(worker, value, error)
             return []
-        del hand.todo[assignment]
+        del worker.pending[assignment]
         if error is not None:
             raise error
         return [Finished(assignment, value.content)]
 
     def _cancel(self) -> None:
         """Nothing is wanted any more."""
-        self.has_left_work = any(hand.todo for hand in self._hands.values())
-        futures = [future for hand in self._hands.values() for future in (*hand.todo.values(), hand.work, hand.check)]
-        self._hands = {}
-        self._connection.cancel([future for future in futures if future is not None])
+        self.has_unfinished_work = any(worker.pending for worker in self._workers.values())
+        futures = [future for worker in self._workers.values() for future in worker.futures]
+        self._workers = {}
+        self._connection.cancel(futures)
+
+
+def _with_room(workers: Sequence[_Worker]) -> Iterator[_Worker]:
+    """The workers that can take one more item, in turns: nobody waits while another has a second item."""
+    for n_pending in range(ITEMS_PER_WORKER):
+        yield from (worker for worker in workers if len(worker.pending) == n_pending and not worker.is_isolated)
 
 
 def needed_files(work: Callable[[Any], Any]) -> list[Path]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import ClassVar, Self, TypeVar
 
 from audioclass.cluster.connection import Connection, check_address
-from audioclass.cluster.dispatch import DEATHS, Dispatch, Finished
+from audioclass.cluster.dispatch import MAX_DEATHS, Dispatch, Finished
 from audioclass.errors import ClusterError
 
 Item = TypeVar("Item")
@@ -35,16 +36,18 @@ class ClusterExecutor:
 
     def map(self, work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
         """In order; a single item is not worth a worker."""
-        if isinstance(items, Sequence) and len(items) < 2:
-            return (work(item) for item in items)
-        return self._in_order(work, items)
+        source = iter(items)
+        first = list(itertools.islice(source, 2))
+        if len(first) < 2:
+            return (work(item) for item in first)
+        return self._in_order(work, itertools.chain(first, source))
 
     def map_unordered(
         self, work: Callable[[Item], Done], items: Iterable[Item], crashed: Callable[[Item], Done]
     ) -> Iterator[Done]:
         """In order of completion; `crashed` answers for an item that took three workers along."""
-        with contextlib.closing(self._finished(work, items)) as several:
-            for one in several:
+        with contextlib.closing(self._finished(work, items)) as finished:
+            for one in finished:
                 yield crashed(one.assignment.item) if one.is_crashed else one.value
 
     def close(self) -> None:
@@ -56,10 +59,12 @@ class ClusterExecutor:
     def _in_order(self, work: Callable[[Item], Done], items: Iterable[Item]) -> Iterator[Done]:
         early: dict[int, Done] = {}
         number = 0
-        with contextlib.closing(self._finished(work, items, in_order=True)) as several:
-            for one in several:
+        with contextlib.closing(self._finished(work, items, in_order=True)) as finished:
+            for one in finished:
                 if one.is_crashed:
-                    raise ClusterError(f"cluster {self.address}: {DEATHS} workers died of item {one.assignment.number}")
+                    raise ClusterError(
+                        f"cluster {self.address}: {MAX_DEATHS} workers died of item {one.assignment.number}"
+                    )
                 early[one.assignment.number] = one.value
                 while number in early:
                     yield early.pop(number)
@@ -74,5 +79,5 @@ class ClusterExecutor:
         try:
             yield from dispatch.finished(items)
         finally:
-            if dispatch.has_left_work and self._connection is not None and self._connection.is_local:
+            if dispatch.has_unfinished_work and self._connection is not None and self._connection.is_local:
                 self.close()  # what is under way can be stopped in no other way

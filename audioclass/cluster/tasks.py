@@ -1,4 +1,4 @@
-"""What is done on a worker: items of work, and a look at what is installed there."""
+"""What is done on a worker: items of work, and an inspection of its environment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODULES = "AUDIOCLASS_MODULES"
 VARIABLES = ("AUDIOCLASS_PLUGINS", MODULES)  # which plugins a process has
 
 
-class Parcel:
+class Payload:
     """A value that travels in one piece, so that its arrays arrive where numpy likes them to begin.
 
     Dask sends large arrays beside the object that holds them, and they may arrive at odd addresses; numpy reads these
@@ -39,19 +39,19 @@ class Parcel:
         return _unpack, (dumps(self.content),)
 
 
-def _unpack(packed: bytes) -> Parcel:
-    return Parcel(pickle.loads(packed))  # noqa: S301 (brought by distributed, like the call itself)
+def _unpack(packed: bytes) -> Payload:
+    return Payload(pickle.loads(packed))  # noqa: S301 (brought by distributed, like the call itself)
 
 
 @dataclass(frozen=True)
-class StartingPoint:
+class ProcessContext:
     """Where a command was started: its working folder, and what its environment says of plugins."""
 
     folder: Path
     variables: Mapping[str, str | None]
 
     @classmethod
-    def here(cls) -> StartingPoint:
+    def current(cls) -> ProcessContext:
         """That of this process."""
         return cls(Path.cwd(), {name: os.environ.get(name) for name in VARIABLES})
 
@@ -68,13 +68,13 @@ class StartingPoint:
 
 
 @dataclass(frozen=True)
-class Stock:
+class Environment:
     """What work depends on where it is done: versions by name, digests by path; None for what is not there."""
 
     versions: Mapping[str, str]
     files: Mapping[Path, str | None]
 
-    def differences(self, there: Stock) -> list[str]:
+    def differences(self, there: Environment) -> list[str]:
         """What is other on a worker than here, in half a line each."""
         names = sorted({*self.versions, *there.versions})
         versions = [_version_difference(name, self.versions.get(name), there.versions.get(name)) for name in names]
@@ -98,24 +98,24 @@ def _file_difference(path: Path, here: str | None, there: str | None) -> str:
     return f"{path} is another file than here"
 
 
-def carry(parcel: Parcel) -> Parcel:
+def receive(payload: Payload) -> Payload:
     """The work of many items, as it arrived: it stays with the worker."""
-    return parcel
+    return payload
 
 
-def do(work: Parcel, item: Parcel, start: StartingPoint) -> Parcel:
+def run_item(work: Payload, item: Payload, context: ProcessContext) -> Payload:
     """An item of work, done as in the process that asks for it, on one thread."""
-    with start.entered(), one_thread():
-        return Parcel(work.content(item.content))
+    with context.entered(), one_thread():
+        return Payload(work.content(item.content))
 
 
-def take_stock(files: Sequence[Path], start: StartingPoint) -> Stock:
+def inspect_environment(files: Sequence[Path], context: ProcessContext) -> Environment:
     """What is installed here, and the digests of these files, of which one may be the folder that work is done in."""
-    if not start.folder.is_dir():
-        return Stock(_versions(), {start.folder: None, **dict.fromkeys(files)})
-    with start.entered():
+    if not context.folder.is_dir():
+        return Environment(_versions(), {context.folder: None, **dict.fromkeys(files)})
+    with context.entered():
         versions = {**_versions(), "-p": _modules() or "without modules"}
-        return Stock(versions, {start.folder: "folder", **{file: _digest(file) for file in files}})
+        return Environment(versions, {context.folder: "folder", **{file: _digest(file) for file in files}})
 
 
 @cache

@@ -46,8 +46,13 @@ class SegmentChoice:
         return SegmentationOptions.of(values.pop("smooth"), run, **values)
 
     def to_json(self) -> str:
-        """As a text, always the same for the same choice."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """As a text, always the same for the same choice.
+
+        >>> SegmentChoice(min_duration=3).to_json() == SegmentChoice(min_duration=3.0).to_json()
+        True
+        """
+        values = {name: value if isinstance(value, str) else float(value) for name, value in asdict(self).items()}
+        return json.dumps(values, sort_keys=True)
 
     def to_options(self) -> str:
         """As it is stated on the command line.

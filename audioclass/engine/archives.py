@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from audioclass.audio.recorded import ClockRule
 from audioclass.engine import archive_upkeep
 from audioclass.engine.analysing import SegmentChoice
+from audioclass.engine.archive_segments import segment_anew
 from audioclass.engine.archive_status import Status, status_of
 from audioclass.engine.finding import Example, FoundSegments, find_segments, groups_of
 from audioclass.engine.indexing import Added, Additions, add_recordings
@@ -145,7 +146,7 @@ class Archive:
 
     def segment(self, choice: SegmentChoice, model: str | None = None) -> int:
         """Make all segments of a model anew from its windows; how many there are then."""
-        return archive_upkeep.segment_anew(self.address, choice, self.run, model)
+        return segment_anew(self.address, choice, self.run, model)
 
     def status(self) -> Status:
         """What the archive holds."""

@@ -23,9 +23,11 @@ from trained import LABELS, RATE, sound
 from audioclass.classifier.saving import save_model
 from audioclass.cli import run as command
 from audioclass.cluster import connection, dispatch, tasks
-from audioclass.cluster.dispatch import AHEAD, AT_ONCE, DEATHS, Dispatch
+from audioclass.cluster.dispatch import AHEAD_PER_WORKER, ITEMS_PER_WORKER, MAX_DEATHS, Dispatch
 from audioclass.cluster.executor import ClusterExecutor
-from audioclass.cluster.tasks import StartingPoint, Stock, take_stock
+from audioclass.cluster.tasks import Environment, ProcessContext, inspect_environment
+from audioclass.engine import archive_segments
+from audioclass.engine.analysing import SegmentChoice
 from audioclass.engine.archives import Archive
 from audioclass.engine.batches import classify_many, joined
 from audioclass.engine.models import ModelFile, loaded
@@ -113,13 +115,16 @@ def test_posteriors_are_the_same_to_the_bit(cluster, recordings, model_file):
     assert np.array_equal(results[0].P, results[1].P)
 
 
-def test_an_archive_is_the_same_to_the_bit(cluster, recordings, model_file, tmp_path):
+def test_an_archive_is_the_same_to_the_bit(cluster, recordings, model_file, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive_segments, "WINDOWS_A_TASK", 1)
     tables = {}
     for name, executor in (("here", run().executor), ("there", cluster)):
         archive = Archive(str(tmp_path / name), replace(run(), executor=executor))
         added = archive.add(*recordings, model=model_file)
         assert added.n_computed == len(recordings) - len(added.failures)
         tables[name] = [archive.windows().to_arrow(), archive.segments().to_arrow()]
+        archive.segment(SegmentChoice("median"))
+        tables[name].append(archive.segments().to_arrow())
     assert tables["here"] == tables["there"]
 
 
@@ -171,7 +176,7 @@ def test_few_items_are_drawn_before_they_are_needed(cluster, in_order):
     with closing(results):
         for n_taken in range(1, 30):
             next(results)
-            assert len(drawn) - n_taken <= (2 * AT_ONCE + AHEAD * in_order) * WORKERS
+            assert len(drawn) - n_taken <= (2 * ITEMS_PER_WORKER + AHEAD_PER_WORKER * in_order) * WORKERS
 
 
 def test_what_is_done_early_is_bounded_where_results_come_in_order(cluster):
@@ -179,7 +184,7 @@ def test_what_is_done_early_is_bounded_where_results_come_in_order(cluster):
     items = (drawn.append(number) or f"__import__('time').sleep({1.5 * (number == 0)})" for number in range(1000))
     with closing(cluster.map(eval, items)) as results:
         next(results)
-    assert len(drawn) <= (AHEAD + 2 * AT_ONCE) * WORKERS
+    assert len(drawn) <= (AHEAD_PER_WORKER + 2 * ITEMS_PER_WORKER) * WORKERS
 
 
 def test_an_error_of_the_work_is_raised(cluster):
@@ -188,8 +193,9 @@ def test_an_error_of_the_work_is_raised(cluster):
     assert list(cluster.map(eval, ["1", "2"])) == [1, 2]
 
 
-def test_a_single_item_is_done_here(cluster):
-    assert list(cluster.map(eval, ["__import__('os').getpid()"])) == [os.getpid()]
+@pytest.mark.parametrize("draw", [list, iter], ids=["sequence", "stream"])
+def test_a_single_item_is_done_here(cluster, draw):
+    assert list(cluster.map(eval, draw(["__import__('os').getpid()"]))) == [os.getpid()]
 
 
 # --- workers that die
@@ -211,7 +217,7 @@ def test_only_the_item_that_kills_its_workers_is_given_up(cluster, tmp_path):
     done = list(cluster.map_unordered(eval, items, lambda item: f"crashed: {item}"))
     assert [one for one in done if isinstance(one, str)] == [f"crashed: {deadly}"]
     assert sorted(one for one in done if isinstance(one, int)) == list(range(30))
-    assert log.read_text() == "x" * DEATHS
+    assert log.read_text() == "x" * MAX_DEATHS
 
 
 def test_an_item_that_kills_its_workers_is_an_error_where_nobody_answers_for_it(cluster):
@@ -255,10 +261,10 @@ def classify_nothing(item, model):
 
 
 def test_files_and_folders_must_be_there():
-    here = take_stock([Path(__file__)], StartingPoint.here())
-    there = take_stock([Path(__file__)], replace(StartingPoint.here(), folder=Path("/no/such/folder")))
+    here = inspect_environment([Path(__file__)], ProcessContext.current())
+    there = inspect_environment([Path(__file__)], replace(ProcessContext.current(), folder=Path("/no/such/folder")))
     assert here.differences(here) == []
-    texts = here.differences(Stock(here.versions, there.files))
+    texts = here.differences(Environment(here.versions, there.files))
     assert texts == [f"no {path}, which must lie where all machines see it" for path in (Path.cwd(), Path(__file__))]
 
 
@@ -275,22 +281,23 @@ def test_a_folder_of_features_tells_itself_from_others(tmp_path):
 
 
 class FakeConnection:
-    """Workers that do at once what they are told, with a stock of their own."""
+    """Workers that do at once what they are told, with an environment of their own."""
 
     address = "fake"
 
-    def __init__(self, threads, stocks=None):
-        self.threads, self.stocks, self.trusted, self.calls = threads, stocks or {}, {}, []
+    def __init__(self, threads, environments=None):
+        self.threads, self.environments, self.accepted, self.calls = threads, environments or {}, {}, []
 
     def workers(self):
         return dict(self.threads)
 
     def submit(self, worker, function, *arguments, rank=0):
         self.calls.append((worker, function.__name__))
-        return self.stocks.get(worker) if function is take_stock and worker in self.stocks else function(*arguments)
+        is_known = function is inspect_environment and worker in self.environments
+        return self.environments[worker] if is_known else function(*arguments)
 
-    def when_done(self, future, tell):
-        tell(None, future) if isinstance(future, BaseException) else tell(future, None)
+    def when_done(self, future, callback):
+        callback(None, future) if isinstance(future, BaseException) else callback(future, None)
 
     def cancel(self, futures):
         pass
@@ -302,26 +309,30 @@ def test_a_worker_with_several_threads_is_refused():
 
 
 def test_a_worker_without_audioclass_is_refused():
-    stocks = {"a": ModuleNotFoundError("No module named 'audioclass'")}
+    environments = {"a": ModuleNotFoundError("No module named 'audioclass'")}
     with pytest.raises(ClusterError, match=r"worker a differs: .*'audioclass'; audioclass \S+ must be installed there"):
-        list(Dispatch(FakeConnection({"a": 1}, stocks), eval).finished(["1"]))
+        list(Dispatch(FakeConnection({"a": 1}, environments), eval).finished(["1"]))
 
 
 def test_a_worker_that_comes_later_and_differs_is_not_used(monkeypatch):
-    monkeypatch.setattr(dispatch, "LOOK_EVERY", 0.0)
-    there = FakeConnection({"a": 1}, {"b": Stock({"audioclass": "0.0"}, {})})
+    monkeypatch.setattr(dispatch, "UPDATE_INTERVAL", 0.0)
+    there = FakeConnection({"a": 1}, {"b": Environment({"audioclass": "0.0"}, {})})
     results = Dispatch(there, eval).finished(map(str, range(100)))
     done = [next(results).value]
     there.threads = {"a": 1, "b": 1, "c": 1}
     with pytest.warns(UserWarning, match="worker b differs: .*audioclass 0.0, here .*; it is not used"):
         done += [one.value for one in results]
     assert sorted(done) == list(range(100))
-    assert {function for worker, function in there.calls if worker == "b"} == {"take_stock"}
-    assert [function for worker, function in there.calls if worker == "c"][:3] == ["take_stock", "carry", "do"]
+    assert {function for worker, function in there.calls if worker == "b"} == {"inspect_environment"}
+    assert [function for worker, function in there.calls if worker == "c"][:3] == [
+        "inspect_environment",
+        "receive",
+        "run_item",
+    ]
 
 
 def test_a_cluster_without_workers_is_an_error(monkeypatch):
-    monkeypatch.setattr(dispatch, "PATIENCE", 0.0)
+    monkeypatch.setattr(dispatch, "WORKER_TIMEOUT", 0.0)
     with pytest.raises(ClusterError, match="cluster fake: no worker for 0 s"):
         list(Dispatch(FakeConnection({}), eval).finished(["1"]))
 
@@ -337,7 +348,7 @@ def test_a_scheduler_is_found_by_its_address_or_its_file(scheduler, tmp_path):
 
 
 def test_an_address_that_does_not_answer_is_one_line(monkeypatch):
-    monkeypatch.setattr(connection, "ANSWER_WITHIN", 0.5)
+    monkeypatch.setattr(connection, "CONNECT_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(ClusterError, match=f"^cluster {address}: no scheduler answers within 0.5 s$"):

@@ -7,9 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_archives import MadeRecording, analysis_table, append, make_archive, recording_table, window_table
+from made_archives import (
+    MadeRecording,
+    MadeSegment,
+    analysis_table,
+    append,
+    make_archive,
+    recording_table,
+    segment_table,
+    window_table,
+)
 from runs import run
 
+from audioclass.engine import archive_upkeep
 from audioclass.engine.archive_upkeep import verify
 from audioclass.engine.archives import Archive
 from audioclass.engine.indexing import create_archive
@@ -389,6 +399,25 @@ def test_an_address_is_absolute_and_one_of_a_store_stays(tmp_path, monkeypatch):
     assert clean_address("archive/") == str(tmp_path / "archive")
     assert clean_address(f"file://{tmp_path}/archive") == str(tmp_path / "archive")
     assert clean_address("s3://bucket/archive/") == "s3://bucket/archive"
+
+
+@pytest.mark.parametrize("a_part", [1, 1000], ids=["in parts", "at once"])
+def test_windows_that_are_there_twice_and_segments_that_overlap_are_counted(filled, monkeypatch, a_part):
+    monkeypatch.setattr(archive_upkeep, "WINDOWS_A_PART", a_part)
+    for content in "bcd":
+        append(filled, "windows", windows_of(content))
+        append(filled, "analyses", analysis_table([content], 3))
+    for content in "bd":
+        append(filled, "windows", windows_of(content, n=1))
+    segments = [
+        MadeSegment(content, start, start + 1.5, "a", 1.0) for content in "abcd" for start in (0, 1 + (content < "c"))
+    ]
+    append(filled, "segments", segment_table(segments, ["a", "b"]))
+    assert verify(filled, run()).problems[:3] == [
+        "2 recordings have other windows than were written, such as b",
+        "2 recordings have windows that overlap themselves: written twice, such as b",
+        "2 recordings have segments that overlap, such as c",
+    ]
 
 
 def test_verification_reads_every_table(filled):

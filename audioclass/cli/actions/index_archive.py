@@ -16,6 +16,7 @@ from audioclass.cli import screen
 from audioclass.engine import archive_upkeep
 from audioclass.engine.analysing import SegmentChoice
 from audioclass.engine.archive_pages import write_archive_page
+from audioclass.engine.archive_segments import segment_anew
 from audioclass.engine.archive_status import Status, status_of
 from audioclass.engine.indexing import Added, Additions, add_recordings
 from audioclass.engine.metadata_tables import MetadataTable
@@ -84,7 +85,7 @@ def segment(
     start = time.perf_counter()
     with screen.progress("windows") as progress:
         run = make_run(executor=executor, cache=cache, progress=progress)
-        n_segments = archive_upkeep.segment_anew(archive, choice, run, known.id)
+        n_segments = segment_anew(archive, choice, run, known.id)
     seconds = time.perf_counter() - start
     screen.note(f"{archive}: {n_segments} segments of {known.name} in {seconds:.1f} s with {choice.to_options()}")
 
