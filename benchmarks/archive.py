@@ -57,6 +57,7 @@ from audioclass.index.schema import SEGMENTS
 from audioclass.index.similar import Vectors, vectors_of
 from audioclass.index.snapshot import Snapshot
 from audioclass.index.tables import Table, delta
+from audioclass.segmentation.outlines import Outline
 
 PARTS = ("add", "hours", "writers", "kills", "filter", "like")
 RATE = 16000
@@ -297,7 +298,9 @@ def made_recording(
     top = P[:, 0].copy()
     P[:, 0], P[np.arange(n), places] = P[np.arange(n), places], top
     start = np.arange(n, dtype=np.float64)
-    windows = StoredWindows(np.column_stack([start, start + 2]), P.astype(np.float32), codes)
+    levels = rng.normal(-30, 6, size=50 * (n + 1)).round().astype(np.int8)
+    outline = Outline(levels, rng.integers(-900, 900, n).astype(np.int32), 0.02, 0.0)
+    windows = StoredWindows(np.column_stack([start, start + 2]), P.astype(np.float32), codes, outline)
     moment = datetime(2019, 1, 1, tzinfo=UTC) + timedelta(hours=3.5 * number)
     path = Path(f"/made/{('news', 'music', 'night')[number % 3]}/{number:07d}.wav")
     recorded = RecordedAt(moment, timedelta(hours=1), "name")

@@ -17,6 +17,7 @@ from audioclass.threads import one_thread
 
 CELL = 0.02  # seconds
 TOGETHER = 50  # cells that are computed at a time
+LONGEST_BATCH = 1.1  # seconds that these last, with what is read beside them, at 1 kHz and above
 N_BANDS = 20
 LOWEST, HIGHEST = 60.0, 8000.0  # hertz
 FLOOR = 1e-10  # power of full scale, below which all is alike
@@ -28,7 +29,7 @@ class ContourMeter:
 
     def __init__(self, sample_rate: int) -> None:
         self._rate = sample_rate
-        self._length = max(2, round(CELL * sample_rate))
+        self._length = cell_length(sample_rate)
         self._held = np.zeros(self._length // 2, np.float32)  # samples from half a cell before the next one on
         self._start, self._n_samples = 0, 0
         self._levels, self._bands = [], []  # type: list[np.ndarray], list[np.ndarray]
@@ -70,6 +71,16 @@ class ContourMeter:
         self._levels.append(np.round(levels[:n_cells]).astype(np.int8))
         self._bands.append(bands[:n_cells])
         self._n_cells += n_cells
+
+
+def cell_length(sample_rate: int) -> int:
+    """The samples of a cell."""
+    return max(2, round(CELL * sample_rate))
+
+
+def cell_seconds(sample_rate: int) -> float:
+    """How long a cell lasts."""
+    return cell_length(sample_rate) / sample_rate
 
 
 @cache

@@ -66,13 +66,30 @@ class SegmentOptions(OptionGroup):
             help="What --risk gives: any labels, or one node: the smallest group of the model's tree that is enough.",
         ),
     ] = "labels"
+    silence: Annotated[
+        str,
+        typer.Option(
+            "--silence",
+            metavar="DB|auto",
+            help="Level below which a recording is silent, in dB of full scale; auto: near its noise floor.",
+        ),
+    ] = "-60"
+    no_silence: Annotated[
+        bool, typer.Option("--no-silence", help="Tell no silence by its level: only labels of the model.")
+    ] = False
+    min_silence: Annotated[
+        float, typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence, such as 0.2.")
+    ] = 0.4
 
     def resolved(self, run: Run) -> SegmentationOptions:
         """As the engine takes them, the smoother by its name."""
         from audioclass.engine.streaming import SegmentationOptions
+        from audioclass.segmentation.silence import SilenceRule
 
         values = dataclasses.asdict(self)
-        return SegmentationOptions.of(values.pop("smooth"), run, **values)
+        silence, least, is_off = (values.pop(name) for name in ("silence", "min_silence", "no_silence"))
+        rule = None if is_off else SilenceRule.of(silence, least)
+        return SegmentationOptions.of(values.pop("smooth"), run, silence=rule, **values)
 
 
 @dataclass(frozen=True)
@@ -106,6 +123,7 @@ class OutputOptions(OptionGroup):
     "audioclass classify talk.wav --model birds.audioclass --format textgrid -o talk.TextGrid",
     "audioclass classify birds/ --format raven:high=4000 -o birds.selections.txt",
     "audioclass classify talk.wav --report talk.html",
+    "audioclass classify tape.wav --silence auto --min-silence 0.2",
     "audioclass classify recordings/ -m sounds.audioclass --unknown 0.01 --risk 0.05 -o segments.csv",
     "audioclass classify walk.wav -m sounds.audioclass --risk 0.05 --risk-sets node",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
@@ -133,7 +151,8 @@ def classify(
     """Classify recordings: segments with their label and probability, and the runner-up.
 
     The label is the one with the largest posterior, smoothed and averaged over the windows of the segment; its
-    probability is that average, and the runner-up the likeliest label besides it, or outside its group.
+    probability is that average, and the runner-up the likeliest label besides it, or outside its group. Segments begin
+    and end where the sound changes, and silence is told by its level, for every model.
 
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and skipped, a damaged one is classified as far as it can be read; the exit code is then 1. Formats that

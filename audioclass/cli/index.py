@@ -62,6 +62,18 @@ Unknown = Annotated[
     ),
 ]  # fmt: skip
 
+Silence = Annotated[
+    str | None,
+    typer.Option(
+        "--silence", metavar="DB|auto|none", help="Level below which a recording is silent, auto by its noise floor.",
+        show_default="as before, or -60",
+    ),
+]  # fmt: skip
+MinSilence = Annotated[
+    float | None,
+    typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence.", show_default="as before, or 0.4"),
+]
+
 
 @app.command(
     epilog=screen.examples(
@@ -103,6 +115,8 @@ def add(
     min_duration: MinDuration = None,
     threshold: Threshold = None,
     unknown: Unknown = None,
+    silence: Silence = None,
+    min_silence: MinSilence = None,
     retry: Annotated[bool, typer.Option("--retry", help="Try recordings again that failed before.")] = False,
     keep_features: Annotated[
         bool, typer.Option("--keep-features", help="Keep features in the cache, for other models of the same recipe.")
@@ -129,7 +143,14 @@ def add(
         metadata=metadata,
         timezone=timezone,
         name_pattern=name_pattern,
-        stated={"smooth": smooth, "min_duration": min_duration, "threshold": threshold, "unknown": unknown},
+        stated={
+            "smooth": smooth,
+            "min_duration": min_duration,
+            "threshold": threshold,
+            "unknown": unknown,
+            "silence": silence,
+            "min_silence": min_silence,
+        },
         retry=retry,
         keep_features=keep_features,
         retime=retime,
@@ -149,6 +170,8 @@ def segment(
     min_duration: MinDuration = None,
     threshold: Threshold = None,
     unknown: Unknown = None,
+    silence: Silence = None,
+    min_silence: MinSilence = None,
     model: Model = None,
     cache: Cache = None,
 ) -> None:
@@ -158,7 +181,14 @@ def segment(
     """
     from audioclass.cli.actions import index_archive
 
-    stated = {"smooth": smooth, "min_duration": min_duration, "threshold": threshold, "unknown": unknown}
+    stated = {
+        "smooth": smooth,
+        "min_duration": min_duration,
+        "threshold": threshold,
+        "unknown": unknown,
+        "silence": silence,
+        "min_silence": min_silence,
+    }
     index_archive.segment(archive, stated, model=model, executor=work.executor, cache=cache)
 
 

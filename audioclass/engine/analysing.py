@@ -12,20 +12,22 @@ from typing import Any
 import numpy as np
 
 from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.contours import ContourMeter
 from audioclass.audio.decode import open_audio
 from audioclass.audio.recorded import ClockRule, RecordedAt
 from audioclass.classifier.model import Model
 from audioclass.classifier.projection import Projection
-from audioclass.data import Cut, Features, Posteriors, Result, Segment
+from audioclass.data import Block, Contours, Cut, Features, Posteriors, Result, Segment
 from audioclass.engine.models import ModelFile
-from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, in_batches
+from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, heard_features
 from audioclass.errors import AudioclassError, AudioFileError, ComponentError
 from audioclass.extraction.batch import extract_one, find_cached
 from audioclass.extraction.cache import Cache, content_of
-from audioclass.extraction.extract import extract_features
 from audioclass.recordings import regular
 from audioclass.run import Progress, Run, silent
+from audioclass.segmentation.outlines import Outline, Outliner
 from audioclass.segmentation.results import result_of
+from audioclass.segmentation.silence import DEFAULT_SILENCE, SilenceRule
 from audioclass.threads import one_thread
 
 CONTENT_LENGTH = 32  # of the digest's digits: 128 bits tell any recordings apart
@@ -39,11 +41,14 @@ class SegmentChoice:
     min_duration: float = 0.0
     threshold: float = 0.0
     unknown: float = 0.0
+    silence: str = DEFAULT_SILENCE.text
+    min_silence: float = DEFAULT_SILENCE.least
 
     def resolved(self, run: Run) -> SegmentationOptions:
         """As the engine takes them."""
-        values = asdict(self)
-        return SegmentationOptions.of(values.pop("smooth"), run, **values)
+        silence = SilenceRule.of(self.silence, self.min_silence)
+        options = {"min_duration": self.min_duration, "threshold": self.threshold, "unknown": self.unknown}
+        return SegmentationOptions.of(self.smooth, run, silence=silence, **options)
 
     def to_json(self) -> str:
         """As a text, always the same for the same choice.
@@ -58,7 +63,7 @@ class SegmentChoice:
         """As it is stated on the command line.
 
         >>> SegmentChoice(min_duration=3).to_options()
-        '--smooth hmm --min-duration 3 --threshold 0 --unknown 0'
+        '--smooth hmm --min-duration 3 --threshold 0 --unknown 0 --silence -60 --min-silence 0.4'
         """
         stated = {
             name: f"{value:g}" if isinstance(value, float | int) else value for name, value in asdict(self).items()
@@ -71,7 +76,12 @@ class SegmentChoice:
         try:
             values = json.loads(text)
             return cls(
-                str(values["smooth"]), *(float(values[name]) for name in ("min_duration", "threshold", "unknown"))
+                smooth=str(values["smooth"]),
+                min_duration=float(values["min_duration"]),
+                threshold=float(values["threshold"]),
+                unknown=float(values["unknown"]),
+                silence=str(values["silence"]),
+                min_silence=float(values["min_silence"]),
             )
         except (ValueError, KeyError, TypeError) as error:
             raise AudioclassError(f"segments were made with options that are not known here: {text[:100]}") from error
@@ -79,12 +89,26 @@ class SegmentChoice:
 
 @dataclass(frozen=True, eq=False)
 class StoredWindows:
-    """The windows of a recording in the precision that is kept: (n, 2) times, posteriors, strangeness and vectors."""
+    """The windows of a recording in the precision that is kept: (n, 2) times, posteriors, strangeness and vectors.
+
+    The outline is that of the recording between them.
+    """
 
     times: np.ndarray
     P: np.ndarray
     codes: np.ndarray
+    outline: Outline
     strangeness: np.ndarray | None = None
+
+    @property
+    def end(self) -> float:
+        """Where the recording ends, in seconds."""
+        return float(self.times[-1, 1]) + self.outline.trailing / 1000 if len(self.times) else 0.0
+
+    @property
+    def levels(self) -> list[np.ndarray]:
+        """The levels of the recording from each window to the next."""
+        return self.outline.levels_by_window(self.times[:, 0])
 
     def posteriors(self, labels: tuple[str, ...]) -> Posteriors:
         """As smoothers and segments take them."""
@@ -152,7 +176,7 @@ class Analyst:
     def _analysed(self, known: Analysis, digest: str) -> Analysis:
         model = self.model.load()
         reading = _Reading(known.path, model, self.progress)
-        windows = self._windows(model, in_batches(self._features(digest, model, reading)))
+        windows = self._windows(model, self._features(digest, model, reading), reading)
         known = replace(known, seconds=reading.seconds, sample_rate=reading.sample_rate, channels=reading.channels)
         if reading.cut is not None:
             if self.strict:
@@ -161,8 +185,8 @@ class Analyst:
         result = segmented(windows, model, self.options, str(known.path))
         return replace(known, windows=windows, result=result, options=self.options)
 
-    def _features(self, digest: str, model: Model, reading: _Reading) -> Iterator[Features]:
-        """From the cache, or computed now."""
+    def _features(self, digest: str, model: Model, reading: _Reading) -> Iterator[tuple[Features, Contours | None]]:
+        """From the cache, or computed now, with the contours of the recording."""
         cached = None
         if self.cache is not None and self.keeps:
             extracted = extract_one(reading.path, model.recipe, self.cache, self.progress)
@@ -174,18 +198,22 @@ class Analyst:
         if cached is None:
             yield from reading.computed()
             return
-        reading.note(cached.cut, cached.seconds)
         for X, times in cached.rows():
             segments = tuple(Segment(float(start), float(end)) for start, end in times)
-            yield Features(X, model.recipe.columns, model.recipe.groups, segments)
+            yield Features(X, model.recipe.columns, model.recipe.groups, segments), None
+        yield from reading.without_features()
 
     @one_thread()
-    def _windows(self, model: Model, batches: Iterator[Features]) -> StoredWindows:
+    def _windows(
+        self, model: Model, heard: Iterator[tuple[Features, Contours | None]], reading: _Reading
+    ) -> StoredWindows:
         times: list[tuple[float, float]] = []
         parts: list[np.ndarray] = []
         strange: list[np.ndarray] = []
         codes: list[np.ndarray] = []
-        for features in batches:
+        outliner = Outliner()
+        for features, contours in heard:
+            outliner.push(features.segments, contours)
             prepared = model.prepared(features.X)
             P, strangeness = model.classify_prepared(prepared, len(times))
             times += [(segment.start, segment.end) for segment in features.segments]
@@ -196,42 +224,48 @@ class Analyst:
             np.array(times, np.float64).reshape(-1, 2),
             np.concatenate([np.empty((0, len(model.labels)), np.float32), *parts]),
             np.concatenate([np.empty((0, self.projection.n_axes), np.int8), *codes]),
+            outliner.finish(reading.end),
             None if model.novelty is None else np.concatenate([np.empty(0, np.float32), *strange]),
         )
 
 
 class _Reading:
-    """A recording as it is read: its features, and what is known of it when all were."""
+    """A recording as it is read: its features, and what is known of it when all were.
+
+    It lasts `seconds`; at the sample rate of the recipe it ends at `end`, which is the same to a sample.
+    """
 
     def __init__(self, path: Path, model: Model, progress: Progress) -> None:
-        self.path, self._model, self._progress = path, model, progress
-        self.seconds = 0.0
+        self.path, self._recipe, self._progress = path, model.recipe, progress
+        self.seconds, self.end = 0.0, 0.0
         self.sample_rate: int | None = None
         self.channels: int | None = None
         self.cut: Cut | None = None
 
-    def computed(self) -> Iterator[Features]:
-        """The features from the first to the last that can be read."""
-        recipe = self._model.recipe
+    def computed(self) -> Iterator[tuple[Features, Contours]]:
+        """The features from the first to the last that can be read, and the contours."""
+        return heard_features(self._blocks(), self._recipe)
+
+    def without_features(self) -> Iterator[tuple[Features, Contours]]:
+        """The contours alone."""
+        meter, recipe = ContourMeter(self._recipe.framing.sample_rate), self._recipe
+        none = Features(np.empty((0, len(recipe.columns)), np.float32), recipe.columns, recipe.groups, ())
+        for _ in meter.watch(self._blocks()):
+            yield none, meter.take()
+        yield none, meter.take()
+
+    def _blocks(self) -> Iterator[Block]:
+        """All that can be read."""
+        recipe = self._recipe
         with open_audio(self.path, strict=False) as audio:
             self.sample_rate, self.channels = audio.sample_rate, audio.channels
             declared = audio.declared / audio.sample_rate if audio.declared else None
-
-            def blocks() -> Iterator[Any]:
-                for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
-                    yield block
-                    self.seconds = audio.position / audio.sample_rate
-                    self._progress(self.path.name, self.seconds, declared)
-
-            yield from extract_features(blocks(), recipe)
+            for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
+                yield block
+                self.seconds = audio.position / audio.sample_rate
+                self.end = (block.start + len(block.samples)) / block.sample_rate
+                self._progress(self.path.name, self.seconds, declared)
         self.seconds, self.cut = audio.position / audio.sample_rate, audio.cut
-
-    def note(self, cut: Cut | None, seconds: float) -> None:
-        """What the header says, where features came from a cache."""
-        with open_audio(self.path, strict=False) as audio:
-            self.sample_rate, self.channels = audio.sample_rate, audio.channels
-            self.seconds = audio.declared / audio.sample_rate if audio.declared and cut is None else seconds
-        self.cut = cut
 
 
 def content_id(path: Path) -> str:
@@ -261,9 +295,11 @@ def is_text(path: Path) -> bool:
 
 def segmented(windows: StoredWindows, model: Model, options: SegmentationOptions, name: str) -> Result:
     """The segments that windows make."""
-    stream = options.stream(model)
+    outline = windows.outline
+    stream = options.stream(model, outline.stored_borders)
     with one_thread():
-        segments = [*stream.push(windows.posteriors(model.labels)), *stream.finish()]
+        final = stream.push(windows.posteriors(model.labels), outline.contours)
+        segments = [*final, *stream.finish(windows.end)]
     return result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
 
 

@@ -56,6 +56,7 @@ def window_rows(windows: Mapping[str, StoredWindows], model: str, labels: Sequen
     times = np.concatenate([each.times for each in parts])
     known = [each.strangeness for each in parts if each.strangeness is not None]
     places = P.argmax(axis=1)
+    arrow = import_extra("pyarrow", EXTRA)
     return table_of(
         WINDOWS,
         {
@@ -67,6 +68,8 @@ def window_rows(windows: Mapping[str, StoredWindows], model: str, labels: Sequen
             "probability": P[np.arange(len(P)), places],
             "posteriors": lists_of(P),
             "strangeness": np.concatenate(known) if known else [None] * len(P),
+            "border_ms": np.concatenate([each.outline.borders for each in parts]),
+            "levels": arrow.array([cells.tobytes() for each in parts for cells in each.levels]),
             "vector": bytes_of(np.concatenate([each.codes for each in parts])),
         },
     )
@@ -96,7 +99,7 @@ def analysis_rows(analyses: Sequence[Analysis], model: str, versions: str) -> An
         {
             "content": [one.content for one in analyses],
             "model": [model] * len(analyses),
-            "seconds": [one.seconds for one in analyses],
+            "seconds": [one.seconds if one.windows is None else one.windows.end for one in analyses],
             "n_windows": [0 if one.windows is None else len(one.windows.P) for one in analyses],
             "reason": [one.reason or None for one in analyses],
             "seconds_taken": [one.seconds_taken for one in analyses],

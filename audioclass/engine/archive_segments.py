@@ -22,6 +22,7 @@ from audioclass.index.snapshot import KnownModel, Snapshot
 from audioclass.index.tables import Table, clean_address
 from audioclass.packages import import_extra
 from audioclass.run import Run
+from audioclass.segmentation.outlines import Outline
 
 WINDOWS_TOGETHER = 500_000  # that are read at once
 WINDOWS_A_TASK = 20_000
@@ -146,7 +147,7 @@ def _in_groups(sizes: Iterable[tuple[str, int]], enough: int) -> Iterator[list[s
 def stored_windows(snapshot: Snapshot, model: KnownModel, contents: Sequence[str]) -> dict[str, StoredWindows]:
     """The windows of recordings by their contents; their vectors are left out."""
     table = snapshot.arrow(
-        "SELECT content, start_s, end_s, posteriors, strangeness FROM windows "
+        "SELECT content, start_s, end_s, posteriors, strangeness, border_ms, levels FROM windows "
         "WHERE model = $model AND content IN (SELECT unnest($contents)) ORDER BY content, start_s",
         {"model": model.id, "contents": list(contents)},
     ).combine_chunks()
@@ -157,11 +158,15 @@ def stored_windows(snapshot: Snapshot, model: KnownModel, contents: Sequence[str
     strangeness = None
     if table["strangeness"].null_count < table.num_rows:
         strangeness = table["strangeness"].to_numpy().astype(np.float32)
+    borders, levels = table["border_ms"].to_numpy(), table["levels"].to_pylist()
     windows = {}
     for first, last in itertools.pairwise(bounds):
         rows = slice(first, last)
+        heard = np.frombuffer(b"".join(levels[rows]), np.int8)
+        outline = Outline(heard, borders[rows], model.cell, float(times[first, 0]))
         known = None if strangeness is None else strangeness[rows]
-        windows[str(names[first])] = StoredWindows(times[rows], P[rows], np.empty((last - first, 0), np.int8), known)
+        codes = np.empty((last - first, 0), np.int8)
+        windows[str(names[first])] = StoredWindows(times[rows], P[rows], codes, outline, known)
     return windows
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from audioclass.audio.contours import cell_seconds
 from audioclass.classifier.model import Model
 from audioclass.classifier.projection import Projection
 from audioclass.engine.archive_rows import now, table_of
@@ -73,6 +74,7 @@ def _row(model: Model, content: bytes, digest: str) -> Any:
         "taxonomy": [json.dumps(model.taxonomy.leaf_paths)],
         "window_s": [model.recipe.window],
         "hop_s": [model.recipe.window_hop],
+        "cell_s": [cell_seconds(model.recipe.framing.sample_rate)],
         "file": [content],
         "projection": [Projection.of(model).to_bytes()],
         "added_at": [now()],

@@ -22,6 +22,7 @@ from audioclass.reports.envelope import Envelope
 from audioclass.run import Progress, Run, silent
 from audioclass.segmentation.results import result_of
 from audioclass.segmentation.segments import ClassifiedSegment
+from audioclass.segmentation.silence import DEFAULT_SILENCE, SilenceRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,8 @@ def classify(
     unknown: float = 0.0,
     risk: float = 0.0,
     risk_sets: str = "labels",
+    silence: float | str | None = DEFAULT_SILENCE.level,
+    min_silence: float = DEFAULT_SILENCE.least,
     strict: bool = False,
     run: Run | None = None,
 ) -> Result:
@@ -59,6 +62,9 @@ def classify(
 
     `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name alone, `hmm` goes by how
     labels followed one another in the recordings that the model was trained on, where these were continuous.
+
+    What is quieter than `silence`, in dB of full scale, for `min_silence` seconds or more is silence for every model;
+    with `"auto"` what is no louder than the noise floor of the recording, with None only what the model labels so.
 
     What is stranger than all but a share of `unknown` of the training recordings is called `unknown`; `novelty` of the
     result is the p-value behind that. At a `risk` of 0.05, `sets` of the result are labels of which one is the true one
@@ -75,6 +81,7 @@ def classify(
         unknown=unknown,
         risk=risk,
         risk_sets=risk_sets,
+        silence=SilenceRule.of(silence, min_silence),
     )
     result = classify_recording(source, loaded(model), options, run.progress, strict=strict or run.strict).result
     for name, cut in result.cuts.items():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.audio.blocks import longest_wait
-from audioclass.audio.contours import ContourMeter
+from audioclass.audio.contours import LONGEST_BATCH, ContourMeter
 from audioclass.classifier.model import ROWS_TOGETHER, Model
 from audioclass.classifier.risk import Risk, members_of, sets_of
 from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
@@ -23,7 +23,7 @@ from audioclass.extraction.recipe import Recipe
 from audioclass.parameters import parse_component
 from audioclass.run import Run
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
-from audioclass.segmentation.borders import StoredBorders
+from audioclass.segmentation.borders import StoredBorders, seconds_after
 from audioclass.segmentation.novelty import NoveltyRule
 from audioclass.segmentation.results import ContourRule, SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
@@ -161,7 +161,8 @@ class SegmentationOptions:
 
         `sample_rate` is that of the stream, by default the recipe's. Samples and frames come in blocks, a window waits
         for the next and the smoother looks ahead; the second window after the border must be there, or as many as make
-        a segment of `min_duration`. With a threshold the time counts from the end of the segment that follows, which
+        a segment of `min_duration`, and what is heard after the border. A silence may be one with a segment after it
+        that the model calls silence: where it knows such a label, silences come with what follows them. With a threshold the time counts from the end of the segment that follows, which
         may turn out to be called the same. A smoother that cannot stream waits for the end, however far.
         """
         recipe, smoother = model.recipe, self.smoother_for(model)
@@ -173,9 +174,12 @@ class SegmentationOptions:
         frames = (FRAMES_PER_BLOCK + recipe.reach) / framing.frame_rate
         waiting = samples + frames + framing.frame_length / framing.sample_rate
         n_windows = 1 + (smoother.look_ahead if isinstance(smoother, LooksAhead) else 0)
+        contours = LONGEST_BATCH + (0.0 if self.silence is None else self.silence.longest_wait)
         if self.windows:
-            return waiting + n_windows * recipe.window_hop
-        return waiting + recipe.window / 2 + (n_windows + 1.5) * recipe.window_hop + self.min_duration
+            return waiting + n_windows * recipe.window_hop + contours
+        shortest = max(self.min_duration, recipe.window_hop / 2)
+        contours = max(contours, LONGEST_BATCH + seconds_after(recipe.window_hop))
+        return waiting + recipe.window / 2 + (n_windows + 1.5) * recipe.window_hop + shortest + contours
 
     def finality(self, model: Model, sample_rate: int | None = None) -> str:
         """When what a live stream gives is final, in words: the lag, rounded up to a tenth of a second."""
@@ -237,10 +241,10 @@ class WindowStream:
             self._finder.push(contours)
         return self._smoothed(self._waiting.push(posteriors))
 
-    def finish(self, end: float = 0.0) -> list[ClassifiedSegment]:
+    def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
         """The windows that were not final, at the end of the recording."""
         if self._finder is not None:
-            self._finder.finish(end)
+            self._finder.finish(end or 0.0)
         return [*self._smoothed(self._waiting.finish()), *self._named(self._smoother.finish())]
 
     def _smoothed(self, windows: Posteriors) -> list[ClassifiedSegment]:

@@ -88,6 +88,7 @@ MODELS = TableSchema(
         "taxonomy": Column("text", "for each label the names of the groups above it and its own, as JSON"),
         "window_s": Column("number", "length of a window in seconds"),
         "hop_s": Column("number", "from one window to the next in seconds"),
+        "cell_s": Column("number", "from one level to the next in seconds"),
         "file": Column("bytes", "the model file itself"),
         "projection": Column("bytes", "what turns prepared features into vectors, as an .npz of numpy"),
         "added_at": Column(STAMP, "when it was first used"),
@@ -121,6 +122,12 @@ WINDOWS = TableSchema(
         "probability": Column("single", "that posterior, before smoothing"),
         "posteriors": Column("singles", "one for each label of the model, in their order"),
         "strangeness": Column("single", "nonconformity to what was trained on; null where the model knows none"),
+        "border_ms": Column(
+            "integer",
+            "milliseconds from the middle to the next window to where the sound changes; of the last window, from its"
+            " end to that of the recording",
+        ),
+        "levels": Column("bytes", "from its start to that of the next, dB of full scale a cell as signed bytes"),
         "vector": Column("bytes", "for search by example, signed bytes: near vectors sound alike to the model"),
     },
     key=("content", "model"),

@@ -40,6 +40,7 @@ class KnownModel:
     taxonomy: Taxonomy
     window: float
     hop: float
+    cell: float
 
 
 class Snapshot:
@@ -111,11 +112,11 @@ class Snapshot:
     @cached_property
     def models(self) -> list[KnownModel]:
         """The models that were used, the last one first."""
-        columns = "model, name, digest, labels, taxonomy, window_s, hop_s"
+        columns = "model, name, digest, labels, taxonomy, window_s, hop_s, cell_s"
         rows = self.rows(f"SELECT {columns} FROM models ORDER BY added_at DESC, model")  # noqa: S608 (our own names)
         return [
-            KnownModel(short, name, digest, tuple(labels), Taxonomy.of_paths(json.loads(paths)), window, hop)
-            for short, name, digest, labels, paths, window, hop in rows
+            KnownModel(short, name, digest, tuple(labels), Taxonomy.of_paths(json.loads(paths)), *times)
+            for short, name, digest, labels, paths, *times in rows
         ]
 
     def model(self, named: str | None = None) -> KnownModel:

@@ -14,12 +14,23 @@ from typing import Protocol
 import numpy as np
 import scipy.linalg
 
-from audioclass.data import Contours
+from audioclass.data import Contours, Segment
 
 LONGEST_SIDE = 2.0  # seconds of either sound
 FEWEST_CELLS = 8  # of a side that tell what it sounds like
 SHRINKAGE = 0.1  # of correlations between bands
 LEAST_VARIANCE = 1.0  # dB²
+
+
+def between(window: Segment, after: Segment) -> tuple[float, float]:
+    """The point midway between the centres of two windows, and how far these are apart."""
+    centre, next_centre = (window.start + window.end) / 2, (after.start + after.end) / 2
+    return (centre + next_centre) / 2, next_centre - centre
+
+
+def milliseconds(seconds: float) -> int:
+    """To the nearest of them: borders are no finer, so that they are the same wherever they are kept."""
+    return round(1000 * seconds)
 
 
 class Borders(Protocol):
@@ -76,13 +87,13 @@ class HeardBorders:
 
     def skip(self, midway: float, hop: float) -> None:
         """Cells that no later border needs are forgotten."""
-        self._forget(math.ceil((midway - hop - min(LONGEST_SIDE, 2 * hop) - self._start) / self._cell))
+        self._forget(math.ceil((midway - hop - _side(hop) - self._start) / self._cell))
 
     def offset(self, midway: float, hop: float) -> int | None:
         """How far the border is from the middle, in milliseconds; None where that is not known yet."""
         if self._bands is None:
             return 0 if self._has_ended else None
-        side = min(LONGEST_SIDE, 2 * hop)
+        side = _side(hop)
         n_known = self._first + len(self._bands)
         first, low, high, last = (
             (midway + away - self._start) / self._cell for away in (-hop - side, -hop, hop, hop + side)
@@ -95,12 +106,22 @@ class HeardBorders:
         cut = most_likely_cut(self._bands[a:d].astype(np.float64), b - a, c - a)
         if cut is None:
             return 0
-        return round(1000 * (self._start + (self._first + a + cut) * self._cell - midway))
+        return milliseconds(self._start + (self._first + a + cut) * self._cell - midway)
 
     def _forget(self, before: int) -> None:
         if self._bands is not None and before > self._first:
             before = min(before, self._first + len(self._bands))
             self._bands, self._first = self._bands[before - self._first :], before
+
+
+def _side(hop: float) -> float:
+    """The seconds that are taken for either sound."""
+    return min(LONGEST_SIDE, 2 * hop)
+
+
+def seconds_after(hop: float) -> float:
+    """How much after the middle between two windows is listened to."""
+    return hop + _side(hop)
 
 
 def most_likely_cut(cells: np.ndarray, low: int, high: int) -> int | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audioclass.data import Posteriors, Segment
-from audioclass.segmentation.borders import Borders
+from audioclass.segmentation.borders import Borders, between
 from audioclass.segmentation.novelty import NoveltyRule
 from audioclass.segmentation.segments import STRANGE, LabelRun
 
@@ -27,10 +27,6 @@ class _Window:
 
     segment: Segment
     run: LabelRun
-
-    @property
-    def centre(self) -> float:
-        return (self.segment.start + self.segment.end) / 2
 
 
 class CellCutter:
@@ -69,7 +65,7 @@ class CellCutter:
 
     def _border(self, window: _Window, after: _Window) -> float | None:
         """Where the one window gives way to the other; None where that is not known yet."""
-        hop, midway = after.centre - window.centre, (window.centre + after.centre) / 2
+        midway, hop = between(window.segment, after.segment)
         if hop <= 0:
             raise ValueError(f"a window at {after.segment.start} s comes after one at {window.segment.start} s")
         if self._borders is None:

@@ -10,7 +10,7 @@ import numpy as np
 from audioclass.contracts import Smoother
 from audioclass.data import Contours, Posteriors, Result
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
-from audioclass.segmentation.borders import HeardBorders, StoredBorders
+from audioclass.segmentation.borders import HeardBorders, StoredBorders, milliseconds
 from audioclass.segmentation.cells import CellCutter
 from audioclass.segmentation.novelty import NoveltyRule
 from audioclass.segmentation.segments import ClassifiedSegment, Segmenter, check_duration
@@ -51,6 +51,7 @@ class SegmentStream:
         contours: ContourRule | None = None,
         borders: StoredBorders | None = None,
     ) -> None:
+        self._end = 0.0  # of the last window
         rule, path = contours or ContourRule(), BackOffPath(labels, taxonomy, threshold)
         self._heard = HeardBorders() if contours is not None and borders is None else None
         self._finder = None if rule.silence is None else SilenceFinder(rule.silence)
@@ -66,12 +67,14 @@ class SegmentStream:
         for each in (self._heard, self._finder):
             if each is not None and contours is not None:
                 each.push(contours)
+        self._end = posteriors.segments[-1].end if posteriors.segments else self._end
         return self._stretches.push(self._cells.push(self._smoother.push(self._waiting.push(posteriors))))
 
-    def finish(self, end: float = 0.0) -> list[ClassifiedSegment]:
-        """The segments that were not final, at the end of the recording, in seconds where contours are known."""
+    def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
+        """The segments that were not final; the recording ends with the last window, or here, in seconds."""
         if self._finder is not None:
-            self._finder.finish(end)
+            beyond = 0 if end is None else milliseconds(end - self._end)
+            self._finder.finish(self._end + beyond / 1000)
         if self._heard is not None:
             self._heard.finish()
         cells = self._cells.push(self._smoother.push(self._waiting.finish()))

@@ -12,6 +12,7 @@ from audioclass.data import Contours, Segment
 from audioclass.errors import UsageError
 
 SILENCE = "silence"
+AUTOMATIC, NO_SILENCE = "auto", "none"  # what may be stated instead of a level
 DEFAULT_LEVEL = -60.0
 DEFAULT_LEAST = 0.4  # seconds
 ROUNDING = 1e-9  # seconds by which sums of times may miss
@@ -36,6 +37,26 @@ class SilenceRule:
 
     level: float | None = DEFAULT_LEVEL
     least: float = DEFAULT_LEAST
+
+    @classmethod
+    def of(cls, silence: float | str | None, least: float = DEFAULT_LEAST) -> SilenceRule | None:
+        """From a level in dB or `auto`; none for None, or for `none`."""
+        if silence is None or silence == NO_SILENCE:
+            return None
+        try:
+            return cls(None if silence == AUTOMATIC else float(silence), least)
+        except ValueError:
+            raise UsageError(f"silence={silence} must be a level in dB, such as -60, or auto") from None
+
+    @property
+    def longest_wait(self) -> float:
+        """Seconds, at most, from a cell to the moment when it is known whether it is silent."""
+        return self.least if self.level is not None else self.least + FIRST_ESTIMATE
+
+    @property
+    def text(self) -> str:
+        """The level as it is stated."""
+        return AUTOMATIC if self.level is None else f"{self.level:g}"
 
     def __post_init__(self) -> None:
         if self.level is not None and not QUIETEST_STATED <= self.level <= LOUDEST_STATED:

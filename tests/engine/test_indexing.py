@@ -192,7 +192,7 @@ def test_features_of_a_cache_give_the_same_rows(folder, model_file, tmp_path, mo
     archive = Archive(str(tmp_path / "archive"), run())
     archive.add(folder, model=model_file)
     cached.add(folder, model=model_file, keep_features=True)
-    monkeypatch.setattr(analysing, "extract_features", None)  # whoever computes, fails
+    monkeypatch.setattr(analysing, "heard_features", None)  # whoever computes, fails
     plain.add(folder, model=model_file)
     assert rows(plain) == rows(cached) == rows(archive)
     known = "path, content, seconds, sample_rate, channels, reason"
