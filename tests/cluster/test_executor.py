@@ -1,5 +1,6 @@
 """Work on a cluster: the same results, whatever happens to workers, and nothing left behind."""
 
+import io
 import json
 import logging
 import os
@@ -46,7 +47,7 @@ from audioclass.cluster.executor import ClusterExecutor
 if __name__ == "__main__":
     signal.alarm(120)
     work = ["__import__('os').getpid()"] * 8 + ["__import__('time').sleep(1000)"] * 8
-    results = ClusterExecutor("local:2").map(eval, work)
+    results = ClusterExecutor("local:1").map(eval, work)
     print(*{next(results) for _ in range(8)}, flush=True)
     if "kill" in sys.argv:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -66,6 +67,13 @@ def scheduler(cluster):
     """The address of their scheduler."""
     assert list(cluster.map(eval, ["1", "2"])) == [1, 2]
     return cluster._connection._client.scheduler.address
+
+
+@pytest.fixture
+def remote(scheduler):
+    """The same workers by the address of their scheduler: what is left undone is cancelled, and they stay."""
+    with ClusterExecutor(scheduler) as executor:
+        yield executor
 
 
 def is_running(process):
@@ -169,22 +177,30 @@ def test_results_come_in_the_order_of_the_items(cluster):
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-def test_few_items_are_drawn_before_they_are_needed(cluster, in_order):
+def test_few_items_are_drawn_before_they_are_needed(remote, in_order):
     drawn = []
     items = (drawn.append(number) or str(number) for number in range(1000))
-    results = cluster.map(eval, items) if in_order else cluster.map_unordered(eval, items, None)
+    results = remote.map(eval, items) if in_order else remote.map_unordered(eval, items, None)
     with closing(results):
         for n_taken in range(1, 30):
             next(results)
             assert len(drawn) - n_taken <= (2 * ITEMS_PER_WORKER + AHEAD_PER_WORKER * in_order) * WORKERS
 
 
-def test_what_is_done_early_is_bounded_where_results_come_in_order(cluster):
-    drawn = []
-    items = (drawn.append(number) or f"__import__('time').sleep({1.5 * (number == 0)})" for number in range(1000))
-    with closing(cluster.map(eval, items)) as results:
+def test_what_is_done_early_is_bounded_where_results_come_in_order(remote, tmp_path):
+    drawn, far, gate = [], AHEAD_PER_WORKER * WORKERS, tmp_path / "gate"
+    wait = f"[__import__('time').sleep(0.05) for _ in range(200) if not __import__('os').path.exists({str(gate)!r})]"
+
+    def items():
+        for number in range(1000):
+            drawn.append(number)
+            if len(drawn) == far:
+                gate.touch()
+            yield f"({wait}, __import__('time').sleep(0.3))" if number == 0 else str(number)
+
+    with closing(remote.map(eval, items())) as results:
         next(results)
-    assert len(drawn) <= (AHEAD_PER_WORKER + 2 * ITEMS_PER_WORKER) * WORKERS
+    assert far <= len(drawn) <= far + 2 * ITEMS_PER_WORKER * WORKERS
 
 
 def test_an_error_of_the_work_is_raised(cluster):
@@ -459,7 +475,7 @@ def test_what_is_cancelled_on_other_machines_never_begins(scheduler, tmp_path):
 
 def test_a_command_prints_the_same_and_ends_its_workers(recordings, model_file, capfd):
     folder, outputs = str(recordings[0].parent), []
-    for options in ([], ["--cluster", "local:2"]):
+    for options in ([], ["--cluster", "local:1"]):
         assert command(["classify", folder, "--model", str(model_file), *options]) == 1
         outputs.append(capfd.readouterr())
     assert outputs[0].out == outputs[1].out
@@ -471,15 +487,11 @@ def test_a_command_prints_the_same_and_ends_its_workers(recordings, model_file, 
 
 @pytest.mark.parametrize("where", [["--jobs", "2"], ["--cluster", "local:2"]], ids=["jobs", "cluster"])
 @pytest.mark.parametrize("name", ["classify", "extract"])
-def test_a_pipe_is_read_here(recordings, model_file, where, name):
+def test_a_pipe_is_read_here(recordings, model_file, where, name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(recordings[0].read_bytes())))
     options = ["--no-cache"] if name == "extract" else []
-    done = subprocess.run(
-        [sys.executable, "-m", "audioclass", name, "-", "--model", str(model_file), *where, *options],
-        input=recordings[0].read_bytes(),
-        capture_output=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert b"1 of 1 recordings" in done.stderr
+    assert command([name, "-", "--model", str(model_file), *where, *options]) == 0
+    assert "1 of 1 recordings" in capsys.readouterr().err
 
 
 def test_the_number_of_jobs_is_refused_beside_a_cluster(tmp_path, capsys):

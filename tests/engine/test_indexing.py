@@ -3,11 +3,8 @@
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +12,7 @@ import pytest
 import soundfile
 from runs import run
 from trained import LABELS, RATE, mixture, sound
+from writers import add, end_well, segment, start
 
 from audioclass.engine import analysing, archive_upkeep, indexing
 from audioclass.engine.analysing import SegmentChoice
@@ -24,37 +22,40 @@ from audioclass.errors import UsageError
 from audioclass.index.snapshot import Snapshot
 from audioclass.index.tables import Table
 
-SCRIPT = """
-import sys
-sys.path.insert(0, {tests!r})
-from runs import run
-from audioclass.engine import indexing
-from audioclass.engine.analysing import SegmentChoice
-from audioclass.engine.archives import Archive
-indexing.COMMIT_EVERY = 0.05
-archive = Archive(sys.argv[1], run())
-model, *arguments = sys.argv[2:]
-{what}
-"""
-ADDING = "print('started', flush=True)\narchive.add(*arguments, model=model)"
-SEGMENTING = "for text in arguments:\n    archive.segment(SegmentChoice('none', float(text)))"
+
+@dataclass(frozen=True)
+class Whole:
+    """A folder with `recordings` and an `archive` of them, and where it is kept as it was at first."""
+
+    place: Path
+    kept: Path
 
 
-def started(what, archive, *arguments, **options):
-    """A process that does something to an archive, with commits as often as can be."""
-    script = SCRIPT.format(tests=str(Path(__file__).parents[1]), what=what)
-    return subprocess.Popen([sys.executable, "-c", script, archive.address, *map(str, arguments)], **options)
+@pytest.fixture(scope="module")
+def whole(model_file, tmp_path_factory):
+    """Four recordings, the last with all labels in it, and an archive of them."""
+    place = tmp_path_factory.mktemp("place")
+    (place / "recordings").mkdir()
+    for i, label in enumerate(LABELS):
+        soundfile.write(place / "recordings" / f"{i} {label}.wav", sound(label, i), RATE)
+    soundfile.write(place / "recordings" / "mixture.wav", mixture(seconds=2.0), RATE)
+    Archive(str(place / "archive"), run()).add(place / "recordings", model=model_file)
+    kept = shutil.copytree(place, tmp_path_factory.mktemp("kept"), dirs_exist_ok=True)
+    return Whole(place, kept)
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """Four recordings, the last with all labels in it."""
-    folder = tmp_path / "recordings"
-    folder.mkdir()
-    for i, label in enumerate(LABELS):
-        soundfile.write(folder / f"{i} {label}.wav", sound(label, i), RATE)
-    soundfile.write(folder / "mixture.wav", mixture(seconds=2.0), RATE)
-    return folder
+def folder(whole):
+    """The four recordings, as they were."""
+    shutil.rmtree(whole.place)
+    shutil.copytree(whole.kept, whole.place)
+    return whole.place / "recordings"
+
+
+@pytest.fixture
+def added(folder):
+    """The archive of these four, as it was."""
+    return Archive(str(folder.parent / "archive"), run())
 
 
 @pytest.fixture
@@ -104,15 +105,13 @@ def test_what_is_known_is_not_computed_again(archive, folder, model_file, analys
     assert is_well(archive)
 
 
-def test_a_recording_that_changed_is_computed_again(archive, folder, model_file, analysed):
-    archive.add(folder, model=model_file)
-    analysed.clear()
+def test_a_recording_that_changed_is_computed_again(added, folder, model_file, analysed):
     soundfile.write(folder / "0 clicks.wav", sound("tone", 5, 1.5), RATE)
-    assert archive.add(folder, model=model_file).n_computed == 1
+    assert added.add(folder, model=model_file).n_computed == 1
     assert analysed == ["0 clicks.wav"]
-    assert len(paths(archive)) == 4
-    assert is_well(archive)
-    [segment] = archive.find(path="0 clicks.wav").result.segments
+    assert len(paths(added)) == 4
+    assert is_well(added)
+    [segment] = added.find(path="0 clicks.wav").result.segments
     assert (segment.label, segment.end) == ("tone", 1.5)
 
 
@@ -134,21 +133,19 @@ def test_what_a_table_said_goes_with_a_recording_and_stays_when_it_is_touched(ar
     ]
 
 
-def test_moved_copied_and_touched_recordings_are_not_computed_again(archive, folder, model_file, analysed):
-    archive.add(folder, model=model_file)
-    before, segments = rows(archive), rows(archive, "segments")
-    analysed.clear()
+def test_moved_copied_and_touched_recordings_are_not_computed_again(added, folder, model_file, analysed):
+    before, segments = rows(added), rows(added, "segments")
     (folder / "0 clicks.wav").rename(folder / "moved.wav")
     shutil.copy(folder / "1 noise.wav", folder / "copy.wav")
     os.utime(folder / "2 tone.wav", (1, 1))
-    added = archive.add(folder, model=model_file)
-    assert (added.n_moved, added.n_copies, added.n_unchanged, added.n_computed) == (1, 1, 3, 0)
+    again = added.add(folder, model=model_file)
+    assert (again.n_moved, again.n_copies, again.n_unchanged, again.n_computed) == (1, 1, 3, 0)
     assert analysed == []
-    assert paths(archive) == ["1 noise.wav", "2 tone.wav", "copy.wav", "mixture.wav", "moved.wav"]
-    assert paths(archive, "removed_at IS NOT NULL") == ["0 clicks.wav"]
-    assert (rows(archive), rows(archive, "segments")) == (before, segments)
-    assert is_well(archive)
-    assert archive.add(folder, model=model_file).n_unchanged == 5
+    assert paths(added) == ["1 noise.wav", "2 tone.wav", "copy.wav", "mixture.wav", "moved.wav"]
+    assert paths(added, "removed_at IS NOT NULL") == ["0 clicks.wav"]
+    assert (rows(added), rows(added, "segments")) == (before, segments)
+    assert is_well(added)
+    assert added.add(folder, model=model_file).n_unchanged == 5
 
 
 def test_copies_that_are_added_together_have_windows_once(archive, folder, model_file):
@@ -160,31 +157,28 @@ def test_copies_that_are_added_together_have_windows_once(archive, folder, model
     assert len(found.result.segments) == 2 * len(archive.find(path="other.wav").result.segments)
 
 
-def test_a_recording_that_comes_back_is_found_again(archive, folder, model_file, analysed):
-    archive.add(folder, model=model_file)
+def test_a_recording_that_comes_back_is_found_again(added, folder, model_file, analysed):
     (folder / "mixture.wav").rename(folder.parent / "elsewhere.wav")
-    assert archive.prune().n_marked == 1
-    assert not archive.find(path="mixture.wav").result.segments
-    analysed.clear()
+    assert added.prune().n_marked == 1
+    assert not added.find(path="mixture.wav").result.segments
     (folder.parent / "elsewhere.wav").rename(folder / "mixture.wav")
-    archive.add(folder, model=model_file)
-    assert (analysed, bool(archive.find(path="mixture.wav").result.segments)) == ([], True)
+    added.add(folder, model=model_file)
+    assert (analysed, bool(added.find(path="mixture.wav").result.segments)) == ([], True)
 
 
-def test_two_models_stand_side_by_side(archive, folder, model_file, trained, tmp_path):
+def test_two_models_stand_side_by_side(added, folder, model_file, trained, tmp_path):
     from audioclass.classifier.saving import save_model
 
     other = tmp_path / "other.audioclass"
     save_model(replace(trained.model, name="other"), other)
-    archive.add(folder, model=model_file)
-    before = rows(archive, "segments")
-    assert archive.add(folder, model=other).n_computed == 4
-    assert rows(archive, "segments", "* EXCLUDE (model)") == sorted(
+    before = rows(added, "segments")
+    assert added.add(folder, model=other).n_computed == 4
+    assert rows(added, "segments", "* EXCLUDE (model)") == sorted(
         [*before, *before], key=lambda row: (row["content"], row["start_s"])
     )
-    assert [len(archive.find(model=name).result.segments) for name in ("small", "other")] == [len(before)] * 2
-    assert [one.n_recordings for one in archive.status().models] == [4, 4]
-    assert is_well(archive)
+    assert [len(added.find(model=name).result.segments) for name in ("small", "other")] == [len(before)] * 2
+    assert [one.n_recordings for one in added.status().models] == [4, 4]
+    assert is_well(added)
 
 
 def test_features_of_a_cache_give_the_same_rows(folder, model_file, tmp_path, monkeypatch):
@@ -297,24 +291,22 @@ def equal_to_classify(archive, path, model_file, **options):
     return len(found.segments)
 
 
-def test_segments_are_those_of_classify(archive, folder, model_file):
-    archive.add(folder, model=model_file)
-    assert sum(equal_to_classify(archive, path, model_file) for path in sorted(folder.iterdir())) >= 7
+def test_segments_are_those_of_classify(added, folder, model_file):
+    assert sum(equal_to_classify(added, path, model_file) for path in sorted(folder.iterdir())) >= 7
 
 
-def test_segments_made_anew_are_those_of_classify_with_the_same_options(archive, folder, model_file):
-    archive.add(folder, model=model_file)
-    before = rows(archive, "segments")
-    assert archive.segment(SegmentChoice()) == len(before)
-    assert rows(archive, "segments") == before
-    archive.segment(SegmentChoice("median", 3.0, 0.9))
+def test_segments_made_anew_are_those_of_classify_with_the_same_options(added, folder, model_file):
+    before = rows(added, "segments")
+    assert added.segment(SegmentChoice()) == len(before)
+    assert rows(added, "segments") == before
+    added.segment(SegmentChoice("median", 3.0, 0.9))
     options = {"smooth": "median", "min_duration": 3.0, "threshold": 0.9}
     for path in sorted(folder.iterdir()):
-        equal_to_classify(archive, path, model_file, **options)
+        equal_to_classify(added, path, model_file, **options)
     soundfile.write(folder / "later.wav", mixture(("noise", "tone"), 4.0), RATE)
-    archive.add(folder, model=model_file)
-    equal_to_classify(archive, folder / "later.wav", model_file, **options)
-    assert is_well(archive)
+    added.add(folder, model=model_file)
+    equal_to_classify(added, folder / "later.wav", model_file, **options)
+    assert is_well(added)
 
 
 def test_other_options_than_those_of_the_archive_are_refused(archive, folder, model_file):
@@ -352,11 +344,10 @@ def equal_rows(archive, other):
 def test_a_writer_that_is_killed_costs_only_what_was_not_committed(archive, many, model_file, undisturbed, seed):
     rng = random.Random(seed)
     for _ in range(2):
-        process = started(ADDING, archive, model_file, many, stdout=subprocess.PIPE)
-        process.stdout.readline()
-        time.sleep(rng.uniform(0, 1.5))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process = start(add, archive.address, model_file, many)
+        time.sleep(rng.uniform(0, 0.75))
+        process.kill()
+        process.join()
         if (Path(archive.address) / "segments" / "_delta_log").exists():
             assert archive.verify().problems == []
     added = archive.add(many, model=model_file)
@@ -368,10 +359,8 @@ def test_a_writer_that_is_killed_costs_only_what_was_not_committed(archive, many
 
 @pytest.mark.parametrize("n_commits", range(8))
 def test_a_writer_that_dies_before_any_commit_leaves_what_the_next_finishes(
-    archive, folder, model_file, monkeypatch, tmp_path, n_commits
+    archive, folder, model_file, monkeypatch, whole, n_commits
 ):
-    whole = Archive(str(tmp_path / "whole"), run())
-    whole.add(folder, model=model_file)
     with monkeypatch.context() as patch:
         left, attempt = [n_commits], Table._attempt
 
@@ -388,14 +377,13 @@ def test_a_writer_that_dies_before_any_commit_leaves_what_the_next_finishes(
     assert archive.verify().problems == []
     archive.add(folder, model=model_file)
     assert is_well(archive)
-    assert equal_rows(archive, whole)
+    assert equal_rows(archive, Archive(str(whole.kept / "archive"), run()))
     assert archive.add(folder, model=model_file).n_unchanged == 4
 
 
 def test_processes_that_add_the_same_at_once_write_it_once(archive, many, model_file, undisturbed):
     files = sorted(many.iterdir())
-    processes = [started(ADDING, archive, model_file, *some) for some in (files[:20], files[10:], files)]
-    assert [process.wait() for process in processes] == [0, 0, 0]
+    end_well([start(add, archive.address, model_file, *some) for some in (files[:20], files[10:], files)])
     assert is_well(archive)
     assert equal_rows(archive, undisturbed)
 
@@ -403,8 +391,7 @@ def test_processes_that_add_the_same_at_once_write_it_once(archive, many, model_
 def test_segments_may_be_made_anew_while_recordings_are_added(archive, many, model_file, undisturbed):
     files = sorted(many.iterdir())
     archive.add(*files[:5], model=model_file)
-    processes = [started(ADDING, archive, model_file, *files), started(SEGMENTING, archive, model_file, 1, 2, 0)]
-    assert [process.wait() for process in processes] == [0, 0]
+    end_well([start(add, archive.address, model_file, *files), start(segment, archive.address, 1, 2, 0)])
     assert is_well(archive)
     assert {row["options"] for row in rows(archive, "segments")} == {SegmentChoice("none", 0.0).to_json()}
     assert rows(archive) == rows(undisturbed)
@@ -414,12 +401,10 @@ def test_segments_may_be_made_anew_while_recordings_are_added(archive, many, mod
 
 
 def test_an_archive_may_be_compacted_while_recordings_are_added(archive, many, model_file, undisturbed):
-    process = started(ADDING, archive, model_file, many, stdout=subprocess.PIPE)
-    process.stdout.readline()
-    while process.poll() is None:
+    process = start(add, archive.address, model_file, many)
+    while process.is_alive():
         if (Path(archive.address) / "segments" / "_delta_log").exists():
             archive_upkeep.compact(archive.address, run(), keep_days=1)
-    process.communicate()
-    assert process.returncode == 0
+    end_well([process])
     assert is_well(archive)
     assert equal_rows(archive, undisturbed)

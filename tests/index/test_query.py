@@ -3,15 +3,18 @@
 import fnmatch
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from functools import cache
 
 import numpy as np
 import pytest
 from made_archives import MadeRecording, MadeSegment, append, make_archive, model_table, occurrences, segment_table
 from runs import run
 
+from audioclass.engine import archives
 from audioclass.engine.archives import Archive
 from audioclass.errors import UsageError
 from audioclass.index.query import Near, SegmentQuery, parse_between, parse_moment, parse_near
+from audioclass.index.snapshot import Snapshot
 
 HOSTILE = "x'; DROP TABLE segments; --"
 PATHS = [["voice", "speech"], ["voice", 'say "hi"'], ["music"], ["a*b[c]?"], [HOSTILE]]
@@ -64,7 +67,9 @@ def made(tmp_path_factory):
     other = MadeSegment(f"{0:032x}", 0.0, 5.0, "speech", 0.25, 0.5, OLDER)
     append(folder, "models", model_table([["speech"], ["music"]], OLDER, "older", age=3))
     append(folder, "segments", segment_table([other], ["speech", "music"]))
-    return Made(Archive(str(folder), run()), occurrences(recordings, segments))
+    with pytest.MonkeyPatch.context() as patch:  # the archive stays as it is: it need not be opened for every question
+        patch.setattr(archives, "Snapshot", cache(Snapshot))
+        yield Made(Archive(str(folder), run()), occurrences(recordings, segments))
 
 
 # --- the same question, asked of each segment -----------------------------------------------------------------------

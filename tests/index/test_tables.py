@@ -1,9 +1,6 @@
 """Tables that several write to at once: nothing is lost or doubled, and what is damaged is said in one line."""
 
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +15,7 @@ from made_archives import (
     window_table,
 )
 from runs import run
+from writers import change_recordings, create_and_insert, end_well, insert, start
 
 from audioclass.engine import archive_upkeep
 from audioclass.engine.archive_upkeep import verify
@@ -29,18 +27,7 @@ from audioclass.index.schema import TABLES
 from audioclass.index.snapshot import Snapshot
 from audioclass.index.tables import Inserter, Table, clean_address, delta, files_of
 
-TESTS = Path(__file__).parents[1]
 MODEL = "0123456789ab"
-INSERTING = """
-import sys
-import numpy as np
-from made_archives import window_table
-from audioclass.index.tables import Inserter, Table
-archive, *contents = sys.argv[1:]
-inserter = Inserter(Table.named(archive, "windows"), "0123456789ab", set(), set())
-for content in contents:
-    inserter.insert(lambda version: window_table(content, np.ones((3, 4), np.int8)))
-"""
 
 
 @pytest.fixture
@@ -63,15 +50,6 @@ def inserter(archive, name="windows"):
 def counted(archive, name="windows"):
     """How many rows there are of each content."""
     return dict(Snapshot(archive).rows(f"SELECT content, count(*) FROM {name} GROUP BY content"))
-
-
-def in_processes(script, *arguments):
-    """Processes of a script at the same time, one for each list of arguments."""
-    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(TESTS)!r})\n{script}"]
-    started = [subprocess.Popen([*command, *each], stderr=subprocess.PIPE, text=True) for each in arguments]
-    for process in started:
-        _, errors = process.communicate()
-        assert process.returncode == 0, errors
 
 
 def test_the_same_contents_twice_are_there_once(archive):
@@ -99,18 +77,16 @@ def test_contents_of_another_model_are_others(archive):
     assert again.insert(lambda version: analysis_table(["a"], model="ba9876543210")) == {"a"}
 
 
-@pytest.mark.parametrize("n_processes", [2, 4])
-def test_processes_that_write_at_once_lose_and_double_nothing(archive, n_processes):
+def test_processes_that_write_at_once_lose_and_double_nothing(archive):
     shared = [f"shared-{i}" for i in range(4)]
-    own = [[f"own-{n}-{i}" for i in range(2)] for n in range(n_processes)]
-    in_processes(INSERTING, *([archive, *shared, *mine] for mine in own))
+    own = [[f"own-{n}-{i}" for i in range(2)] for n in range(4)]
+    end_well([start(insert, archive, MODEL, *shared, *mine) for mine in own])
     assert counted(archive) == dict.fromkeys([*shared, *(content for mine in own for content in mine)], 3)
 
 
 def test_processes_that_make_an_archive_at_once_make_one(tmp_path):
     address = clean_address(tmp_path / "archive")
-    script = "from audioclass.engine.indexing import create_archive\ncreate_archive(sys.argv[1])" + INSERTING
-    in_processes(script, *([address, f"content-{i}"] for i in range(3)))
+    end_well([start(create_and_insert, address, MODEL, f"content-{i}") for i in range(3)])
     assert counted(address) == {"content-0": 3, "content-1": 3, "content-2": 3}
 
 
@@ -223,19 +199,7 @@ def test_a_deletion_removes_what_it_names(archive):
 
 
 def test_writers_of_all_kinds_at_once(archive):
-    script = """
-import sys
-import pyarrow
-from made_archives import MadeRecording, recording_table
-from audioclass.index.tables import Table
-archive, name = sys.argv[1:]
-table = Table.named(archive, "recordings")
-for i in range(4):
-    table.upsert(recording_table([MadeRecording(f"/{name}-{i}", "1"), MadeRecording("/shared", name)]))
-    table.update(pyarrow.table({"path": [f"/{name}-{i}"], "content": [name]}))
-table.delete(f"path = '/{name}-0'")
-"""
-    in_processes(script, [archive, "x"], [archive, "y"])
+    end_well([start(change_recordings, archive, name) for name in "xy"])
     *own, (shared, content) = sorted(recordings_in(archive), key=lambda row: row[0] == "/shared")
     assert own == [(f"/{name}-{i}", name) for name in "xy" for i in (1, 2, 3)]
     assert (shared, content in ("x", "y")) == ("/shared", True)
