@@ -1,4 +1,4 @@
-"""Radio-like programmes with known boundaries: `python corpora/programme/make.py WORKDIR OUTPUT --half test`."""
+"""Radio-like programmes with known boundaries, or with --clips a corpus to train a multi-label model on."""
 
 from __future__ import annotations
 
@@ -10,55 +10,68 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import soundfile
 from mixing import boundaries, mix_programme
-from reference import truth_of
+from reference import Row, truth_of
 from schedule import STEP, Item, draw_programme
-from sources import HALVES, read_sources
+from sources import HALVES, LABELS, Material, from_package, read_packages, read_sources
+from training_corpus import draw_clips, write_corpus
 
 EXAMPLES = """examples:
   python corpora/programme/make.py work programmes/test --half test --data data
-  python corpora/programme/make.py work programmes/develop --half develop --programmes 3 --seed 1 --rate 48000
+  python corpora/programme/make.py work programmes/develop --half develop --programmes 5 --seed 1 --rate 48000
+  python corpora/programme/make.py work overlaps --half develop --clips 1200
 """
 
 
 def main() -> None:
-    """Each programme is kept with its plan, so that a run that stopped goes on."""
+    """Sources are fetched and kept; a programme is kept with its plan, so that a run that stopped goes on."""
     options = parse(sys.argv[1:])
-    options.work.mkdir(parents=True, exist_ok=True)
-    options.output.mkdir(parents=True, exist_ok=True)
-    materials = read_sources().materials(
-        options.half, options.work, options.mirror or options.work / "debs", options.data
-    )
-    for label in ("speech", "music", "environment"):
-        of = [one for one in materials if one.label == label]
-        note(
-            f"{label}: {len(of)} sounds of {len({one.group for one in of})} sources, {sum(o.seconds for o in of) / 60:.0f} min"
+    for folder in (options.work, options.output):
+        folder.mkdir(parents=True, exist_ok=True)
+    debs = options.mirror or options.work / "debs"
+    materials = read_sources().materials(options.half, options.work, debs, options.data)
+    for table in options.also:
+        materials += [one for package in read_packages(table) for one in from_package(package, options.work, debs)]
+    for label in LABELS:
+        sounds = [one for one in materials if one.label == label]
+        minutes = sum(one.seconds for one in sounds) / 60
+        note(f"{label}: {len(sounds)} sounds of {len({one.group for one in sounds})} sources, {minutes:.0f} minutes")
+    if options.clips:
+        write_corpus(
+            draw_clips(materials, options.clips, options.seed), options.work, options.output, options.rate, options.jobs
         )
-    half = HALVES.index(options.half)
-    plans = [draw_programme(materials, options.minutes, [options.seed, half, i]) for i in range(options.programmes)]
-    names = [f"{options.half}-{options.seed}-{i}" for i in range(options.programmes)]
+    else:
+        write_programmes(materials, options)
+
+
+def write_programmes(materials: Sequence[Material], options: argparse.Namespace) -> None:
+    """All programmes and their tables."""
+    half, count = HALVES.index(options.half), range(options.programmes)
+    names = [f"{options.half}-{options.seed}-{i}" for i in count]
+    plans = [draw_programme(materials, options.minutes, [options.seed, half, i]) for i in count]
     with ProcessPoolExecutor(options.jobs) as pool:
-        shared = ([value] * len(names) for value in (options.work, options.output, options.rate))
-        truths = list(pool.map(write_programme, names, plans, *shared))
+        write = partial(write_programme, work=options.work, folder=options.output, rate=options.rate)
+        truths = list(pool.map(write, names, plans))
     write_tables(options.output, names, plans, truths)
     note(f"{options.output}: {len(names)} programmes, truth.csv, items.csv")
 
 
-def write_programme(name: str, items: Sequence[Item], work: Path, folder: Path, rate: int) -> list[list]:
+def write_programme(name: str, items: Sequence[Item], work: Path, folder: Path, rate: int) -> list[Row]:
     """The recording of a programme; its truth is kept beside its plan, and both stand if the plan is the same."""
     path, known = folder / f"{name}.flac", folder / f"{name}.json"
     plan = json.loads(json.dumps({"rate": rate, "items": [dataclasses.asdict(item) for item in items]}))
     if known.exists():
         kept = json.loads(known.read_text(encoding="utf-8"))
         if kept["plan"] == plan:
-            return kept["truth"]
+            return [tuple(row) for row in kept["truth"]]
         known.unlink()
     x = mix_programme(items, work, rate)
-    truth = [list(row) for row in truth_of(items, x, rate)]
+    truth = truth_of(items, x, rate)
     passing = path.with_suffix(".passing")
     soundfile.write(passing, np.rint(x * 32768).astype(np.int16), rate, format="FLAC", subtype="PCM_16")
     passing.rename(path)
@@ -67,7 +80,9 @@ def write_programme(name: str, items: Sequence[Item], work: Path, folder: Path, 
     return truth
 
 
-def write_tables(folder: Path, names: Sequence[str], plans: Sequence[Sequence[Item]], truths: Sequence[list]) -> None:
+def write_tables(
+    folder: Path, names: Sequence[str], plans: Sequence[Sequence[Item]], truths: Sequence[Sequence[Row]]
+) -> None:
     """What is heard, and what the programme was made of."""
     with (folder / "truth.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -86,6 +101,7 @@ def write_tables(folder: Path, names: Sequence[str], plans: Sequence[Sequence[It
 
 
 def note(text: str) -> None:
+    """Progress, beside the result."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -98,6 +114,14 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("work", type=Path, help="folder for packages and their sounds (about 4 GB)")
     parser.add_argument("output", type=Path, help="folder for programmes and tables")
     parser.add_argument("--half", choices=HALVES, default="test", help="which sources (default: %(default)s)")
+    parser.add_argument("--clips", type=int, default=0, help="so many clips to train on instead of programmes")
+    parser.add_argument(
+        "--also",
+        type=Path,
+        action="append",
+        default=[],
+        help="a table of further packages for --clips; may be repeated",
+    )
     parser.add_argument("--programmes", type=int, default=3, help="how many (default: %(default)s)")
     parser.add_argument("--minutes", type=float, default=45.0, help="length of each (default: %(default)s)")
     parser.add_argument("--rate", type=int, choices=(44100, 48000), default=44100, help="default: %(default)s")
@@ -107,7 +131,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--data", type=Path, default=Path(data) if data else None, help="folder that holds audio/esc40 and audio/fsdd"
     )
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.also and not options.clips:
+        parser.error("--also is for --clips: programmes are made of what sources.toml names")
+    return options
 
 
 if __name__ == "__main__":

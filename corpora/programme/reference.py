@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from mixing import boundaries, frame_levels
@@ -58,7 +59,7 @@ def silent_steps(levels: np.ndarray) -> np.ndarray:
         if is_silent and end - start < round(SHORTEST_SILENCE / STEP):
             silent[start:end] = False
     for start, end, is_silent in list(runs(silent)):
-        if not is_silent and 0 < start and end < len(silent) and end - start < round(SHORTEST_SOUND / STEP):
+        if not is_silent and start > 0 and end < len(silent) and end - start < round(SHORTEST_SOUND / STEP):
             silent[start:end] = True
     return silent
 
@@ -68,7 +69,7 @@ def without_moments(heard: np.ndarray) -> np.ndarray:
     y = heard.copy()
     changes = np.flatnonzero((y[1:] != y[:-1]).any(axis=1)) + 1
     edges = [0, *changes.tolist(), len(y)]
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         if start and end - start < round(SHORTEST_SOUND / STEP):
             y[start:end] = y[start - 1]
     return y
@@ -78,6 +79,6 @@ def runs(values: np.ndarray) -> Iterator[tuple[int, int, bool]]:
     """Start, end and value of every run of equal values."""
     changes = np.flatnonzero(values[1:] != values[:-1]) + 1
     edges = [0, *changes.tolist(), len(values)]
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         if end > start:
             yield start, end, bool(values[start])

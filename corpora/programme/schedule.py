@@ -67,7 +67,7 @@ def draw_programme(materials: Sequence[Material], minutes: float, seed: Sequence
 
 
 class Drawer:
-    """Draws pieces of a label: a source by the root of its length, one of its parts evenly, then sounds of that part."""
+    """Draws pieces of a label: a source by the root of its length, one of its parts evenly, then sounds of that."""
 
     def __init__(self, materials: Sequence[Material]) -> None:
         self.sources: dict[str, dict[str, list[Material]]] = defaultdict(lambda: defaultdict(list))

@@ -36,6 +36,7 @@ class Folder:
     without: Sequence[str] = ()
 
     def materials(self, data: Path) -> Iterator[Material]:
+        """Its recordings, below the folder of the data."""
         folder = data / self.path
         with (folder / "segments.csv").open(newline="", encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
