@@ -3,15 +3,16 @@
 The programmes are those of `corpora/programme`, of sources that the shipped model was never trained on; they are made,
 which fetches two gigabytes of packages, unless the folder --programmes holds them. Frames are 10 ms. Speech over music
 counts as speech, and the boundary of a cross-fade is its middle.
-Keys: frame_accuracy; boundary_median, seconds from a true boundary to the nearest that was found, and
-boundary_within_fifth, _half and _second, of boundaries between items and of pauses that were put in; the same with
-_all, pauses of the sources' own included, and with _sounds, no silence on either side; boundary_precision_…, of the
-found ones; segments_over_truth, and _sounds with silences left out of both; silence_recall_500ms, of silences from half
-a second on, of which at least 80 % is silent with both edges within 0.1 s, those of -55 dB left out, and
-silence_recall by length and by level; silence_precision, of the time called silent; speech_f1; cost_over_extract,
-processor time of classifying over that of extracting, one thread; overlap_f1, of speech over music found by the
-multi-label model that --multi-label names, else null. inaspeechsegmenter_…, pyaudioanalysis_… and silero_vad_… are the
-answers of these where they are installed. --model names another model; --quick takes one programme.
+Keys: frame_accuracy, recall_… by label, accuracy_by_kind of item; boundary_median, seconds from a true boundary to the
+nearest that was found, and boundary_within_fifth, _half and _second, of boundaries between items and of pauses that
+were put in; the same with _all, pauses of the sources' own included, and with _sounds, no silence on either side;
+boundary_precision_…, of the found ones; segments_over_truth, and _sounds with silences left out of both;
+silence_recall_500ms, of silences from half a second on, of which at least 80 % is silent with both edges within 0.1 s,
+those of -55 dB left out, and silence_recall by length and by level; silence_precision, of the time called silent;
+speech_f1; cost_over_extract, processor time of classifying over that of extracting, one thread; overlap_f1, of speech
+over music found by the multi-label model that --multi-label names, else null. inaspeechsegmenter_…, pyaudioanalysis_…
+and silero_vad_… are the answers of these where they are installed. --model names another model; --quick takes one
+programme.
 """
 
 import os
@@ -47,13 +48,18 @@ COST_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Programme:
-    """A recording, its truth, and what it was made of: sounds with the label that counts, and pauses."""
+    """A recording, its truth, and what it was made of: items by their kind, and pauses."""
 
     path: Path
     seconds: float
     truth: list[Row]
-    sounds: list[Row]
+    items: list[Row]
     pauses: list[Pause]
+
+    @property
+    def sounds(self) -> list[Row]:
+        """Items by the label that counts."""
+        return [(start, end, kind.split("_over_")[0]) for start, end, kind in self.items]
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def read_programmes(folder: Path) -> list[Programme]:
     truths, items = (_by_file(folder / name) for name in ("truth.csv", "items.csv"))
     programmes = []
     for file, rows in truths.items():
-        sounds = [(*_times(row), row["kind"].split("_over_")[0]) for row in items[file] if row["kind"] != "pause"]
+        sounds = [(*_times(row), row["kind"]) for row in items[file] if row["kind"] != "pause"]
         pauses = [Pause(*_times(row), float(row["level"] or "-inf")) for row in items[file] if row["kind"] == "pause"]
         seconds = soundfile.info(folder / file).duration
         truth = [(*_times(row), row["label"]) for row in rows]
@@ -115,9 +121,14 @@ def measure(timeline: Timeline, answers: Sequence[Sequence[Row]]) -> dict[str, o
     reference = measures.one_label(timeline.joined([one.truth for one in timeline.programmes]), n_steps)
     estimated = measures.one_label(timeline.joined(answers), n_steps)
     sounds = measures.one_label(timeline.joined([one.sounds for one in timeline.programmes]), n_steps)
+    kinds = measures.steps_of(timeline.joined([one.items for one in timeline.programmes]), n_steps)
     return {
         "frame_accuracy": measures.frame_accuracy(reference, estimated),
         **{f"recall_{label}": value for label, value in measures.frame_recalls(reference, estimated).items()},
+        "accuracy_by_kind": {
+            kind: measures.frame_accuracy(reference[within], estimated[within])
+            for kind, within in sorted(kinds.items())
+        },
         "speech_f1": measures.f1(reference == "speech", estimated == "speech"),
         **boundary_measures(reference, measures.put_in_only(reference, sounds, pauses), estimated),
         **segment_counts(reference, estimated),

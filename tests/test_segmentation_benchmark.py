@@ -26,8 +26,8 @@ def segmentation():
 
 
 def programme(segmentation, truth=TRUTH):
-    sounds = [(0, 4, "speech"), (4, 6, "music"), (7, 10, "environment")]
-    return segmentation.Programme("made.flac", 10.0, truth, sounds, [segmentation.Pause(6.0, 7.0, -75.0)])
+    items = [(0, 2, "speech"), (2, 4, "speech_over_music"), (4, 6, "music"), (7, 10, "environment")]
+    return segmentation.Programme("made.flac", 10.0, truth, items, [segmentation.Pause(6.0, 7.0, -75.0)])
 
 
 def test_speech_over_music_counts_as_speech(measures):
@@ -127,4 +127,7 @@ def test_measures_of_a_poor_answer(segmentation):
     assert results["segments_over_truth_sounds"] == 1.0
     assert results["silence_recall_500ms"] == 0.0
     assert results["silence_precision"] is None
+    assert results["accuracy_by_kind"] == pytest.approx(
+        {"speech": 1.0, "speech_over_music": 1.0, "music": 1.7 / 2, "environment": 2.1 / 3}
+    )
     assert results["frame_accuracy"] == pytest.approx(1 - (0.3 + 1.0 + 0.6 + 0.3) / 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -66,7 +67,8 @@ def pools(materials: Sequence[Material]) -> list[list[Material]]:
 
 def write_corpus(clips: Sequence[Clip], work: Path, corpus: Path, rate: int, jobs: int) -> None:
     """The corpus folder, its rows where a label is heard; time without a row is silent."""
-    (corpus / "audio").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(corpus / "audio", ignore_errors=True)
+    (corpus / "audio").mkdir(parents=True)
     with ProcessPoolExecutor(jobs) as pool:
         truths = list(
             pool.map(partial(_write_clip, work=work, folder=corpus / "audio", rate=rate), clips, chunksize=10)
