@@ -202,7 +202,7 @@ def ask_others(timeline: Timeline) -> dict[str, dict[str, object]]:
         for other, ask in segmenters.ALL.items():
             try:
                 answers = [ask(segmenters.as_wave(one.path, Path(name))) for one in timeline.programmes]
-            except (ImportError, OSError) as error:
+            except Exception as error:  # another tool may raise anything, such as for a model that it cannot fetch
                 bench.note(f"{other}: {error}")
                 continue
             found[other] = measure(timeline, answers)

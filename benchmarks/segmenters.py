@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,8 @@ def inaspeechsegmenter(path: Path) -> list[Row]:
     """Speech, music, noise and what it calls no energy."""
     from inaSpeechSegmenter import Segmenter
 
+    if shutil.which("ffmpeg") is None:
+        raise FileNotFoundError("ffmpeg is not installed")
     found = Segmenter(vad_engine="smn", detect_gender=False)(str(path))
     return [(start, end, LABELS.get(label, label)) for label, start, end in found]
 
