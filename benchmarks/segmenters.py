@@ -30,7 +30,8 @@ def inaspeechsegmenter(path: Path) -> list[Row]:
 
     if shutil.which("ffmpeg") is None:
         raise FileNotFoundError("ffmpeg is not installed")
-    found = Segmenter(vad_engine="smn", detect_gender=False)(str(path))
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = Segmenter(vad_engine="smn", detect_gender=False)(str(path))
     return [(start, end, LABELS.get(label, label)) for label, start, end in found]
 
 
