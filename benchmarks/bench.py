@@ -72,16 +72,18 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def interleaved(rounds: int, **works: Callable[[], object]) -> dict[str, list[float]]:
+def interleaved(
+    rounds: int, clock: Callable[[], float] = time.perf_counter, **works: Callable[[], object]
+) -> dict[str, list[float]]:
     """Seconds of each work over several rounds, taken in turn so that a noisy moment hits all of them alike."""
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for work in works.values():
         work()  # once for caches and byte code
     for _ in range(rounds):
         for name, work in works.items():
-            start = time.perf_counter()
+            start = clock()
             work()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(clock() - start)
     return seconds
 
 

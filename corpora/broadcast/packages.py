@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import io
 import re
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ import tomllib
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import soundfile
 
 LABELS = ("speech", "music", "environment")
 ARCHIVES = (".pk3", ".wz", ".zip")
@@ -126,16 +129,25 @@ def _unpack_archive(package: Package, inner: Path) -> None:
 
 def _decode_reel(folder: Path) -> None:
     """Telephone prompts without a header become one long recording: one decoder for hundreds of files."""
-    for coding in ("g722", "gsm"):
+    for coding, decode in (("g722", _decode_g722), ("gsm", _decode_gsm)):
         prompts = sorted(folder.rglob(f"*.{coding}"))
         if prompts:
-            together = b"".join(path.read_bytes() for path in prompts)
-            reel = prompts[0].parent / f"reel.{coding}.wav"
-            program = shutil.which("ffmpeg") or "ffmpeg"
-            order = [program, "-v", "error", "-f", coding, "-i", "-", "-ar", "16000", reel]
-            subprocess.run(order, input=together, check=True)
+            decode(b"".join(path.read_bytes() for path in prompts), prompts[0].parent / f"reel.{coding}.wav")
         for path in prompts:
             path.unlink()
+
+
+def _decode_g722(together: bytes, reel: Path) -> None:
+    program = shutil.which("ffmpeg") or "ffmpeg"
+    order = [program, "-v", "error", "-f", "g722", "-i", "-", "-ar", "16000", reel]
+    subprocess.run(order, input=together, check=True)
+
+
+def _decode_gsm(together: bytes, reel: Path) -> None:
+    samples, rate = soundfile.read(
+        io.BytesIO(together), format="RAW", subtype="GSM610", samplerate=8000, channels=1, dtype="int16"
+    )
+    soundfile.write(reel, samples, rate)
 
 
 def _matches(path: str, patterns: list[str]) -> bool:
