@@ -14,6 +14,7 @@ from audioclass.cli.options import OptionGroup, Strict, WorkOptions, grouped
 from audioclass.run import Run
 
 if TYPE_CHECKING:
+    from audioclass.audio.raw import RawFormat
     from audioclass.engine.streaming import SegmentationOptions
 
 
@@ -76,6 +77,38 @@ class SegmentOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
+class RawOptions(OptionGroup):
+    """What samples without a header are; nothing stated is recordings that say it themselves."""
+
+    rate: Annotated[
+        int | None,
+        typer.Option(
+            "--rate", metavar="HERTZ", help="Sample rate of raw samples, which have no header.", show_default=False
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of raw samples as ffmpeg calls it: u8, s16le, s24le, s32le, f32le, f64le, the same with be, "
+            "mulaw or alaw.",
+            show_default=False,
+        ),
+    ] = None
+    channels: Annotated[
+        int | None,
+        typer.Option("--channels", metavar="N", help="Interleaved channels of raw samples (1).", show_default=False),
+    ] = None
+
+    def resolved(self) -> RawFormat | None:
+        """As decoders take them."""
+        from audioclass.audio.raw import RawFormat
+
+        return RawFormat.stated(self.rate, self.encoding, self.channels)
+
+
+@dataclass(frozen=True)
 class OutputOptions(OptionGroup):
     """What is written, and where; nothing stated is the terminal, or lines in a pipe."""
 
@@ -110,6 +143,7 @@ class OutputOptions(OptionGroup):
     "audioclass classify walk.wav -m sounds.audioclass --risk 0.05 --risk-sets node",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
+    "rtl_fm -M wbfm -f 98.5M -r 32000 - | audioclass classify --follow - --rate 32000 --encoding s16le",
 )
 @grouped
 def classify(
@@ -121,6 +155,7 @@ def classify(
     ] = "broadcast",
     output: OutputOptions,
     segments: SegmentOptions,
+    raw: RawOptions,
     follow: Annotated[
         bool,
         typer.Option(
@@ -146,4 +181,6 @@ def classify(
     """
     from audioclass.cli.actions import classify_recordings
 
-    classify_recordings.classify(paths, model, segments, output, executor=work.executor, follow=follow, strict=strict)
+    classify_recordings.classify(
+        paths, model, segments, output, raw, executor=work.executor, follow=follow, strict=strict
+    )

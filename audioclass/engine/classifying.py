@@ -13,6 +13,7 @@ import numpy as np
 
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
+from audioclass.audio.raw import RawFormat
 from audioclass.classifier.model import Model
 from audioclass.data import Block, Posteriors, Result
 from audioclass.engine.models import DEFAULT_MODEL, loaded
@@ -51,9 +52,15 @@ def classify(
     risk: float = 0.0,
     risk_sets: str = "labels",
     strict: bool = False,
+    sample_rate: int | None = None,
+    encoding: str | None = None,
+    channels: int | None = None,
     run: Run | None = None,
 ) -> Result:
     """The segments of one recording with their posteriors; `-` reads standard input.
+
+    Where `sample_rate`, `encoding` (u8, s16le, f32be, mulaw, …) and maybe `channels` are stated, the recording is raw
+    samples without a header.
 
     A damaged recording is classified as far as it can be read, with a warning and its place in `cuts` of the result;
     with `strict` it is an error.
@@ -77,7 +84,8 @@ def classify(
         risk=risk,
         risk_sets=risk_sets,
     )
-    result = classify_recording(source, loaded(model), options, run.progress, strict=strict or run.strict).result
+    raw, strict = RawFormat.stated(sample_rate, encoding, channels), strict or run.strict
+    result = classify_recording(source, loaded(model), options, run.progress, strict=strict, raw=raw).result
     for name, cut in result.cuts.items():
         warnings.warn(f"{name}: {cut.reason}; classified up to there", stacklevel=2)
     return result
@@ -91,15 +99,16 @@ def classify_recording(
     *,
     for_page: bool = False,
     strict: bool = False,
+    raw: RawFormat | None = None,
 ) -> ClassifiedRecording:
     """Classify a recording to its end, or to where it is damaged unless that is to be `strict`.
 
-    Memory grows with its segments alone, and with its windows for a page.
+    With `raw` it is samples without a header. Memory grows with its segments alone, and with its windows for a page.
     """
     start, name = time.perf_counter(), _name(source)
     classifier, watch = StreamClassifier(model, options), _Watch(for_page, model)
     segments: list[ClassifiedSegment] = []
-    with open_audio(source, strict=strict) as audio:
+    with open_audio(source, strict=strict, raw=raw) as audio:
 
         def tell() -> None:
             declared = audio.declared / audio.sample_rate if audio.declared else None

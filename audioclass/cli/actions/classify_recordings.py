@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -12,9 +13,10 @@ import typer
 
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
+from audioclass.audio.raw import RawFormat
 from audioclass.classifier.model import Model
 from audioclass.cli import screen
-from audioclass.cli.classify import OutputOptions, SegmentOptions
+from audioclass.cli.classify import OutputOptions, RawOptions, SegmentOptions
 from audioclass.cli.exporting import output_format, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
 from audioclass.contracts import LabelFormat
@@ -23,9 +25,9 @@ from audioclass.engine.models import loaded
 from audioclass.engine.recording_pages import classify_to_page
 from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
-from audioclass.errors import UsageError
+from audioclass.errors import AudioFileError, UsageError
 from audioclass.outputs import refuse_inputs, written_file
-from audioclass.recordings import find_recordings
+from audioclass.recordings import RAW_SUFFIXES, SUFFIXES, find_recordings
 from audioclass.run import Executor, Run
 from audioclass.segmentation.results import result_of
 
@@ -35,6 +37,7 @@ def classify(
     model: str,
     segments: SegmentOptions,
     wanted: OutputOptions,
+    stated: RawOptions,
     *,
     executor: Executor,
     follow: bool,
@@ -42,23 +45,23 @@ def classify(
 ) -> None:
     """Classify and print; a live stream with `follow`, one recording with its page where a report is wanted."""
     run = make_run(executor=executor, strict=strict)
-    options, output, report = segments.resolved(run), wanted.output, wanted.report
+    options, output, report, raw = segments.resolved(run), wanted.output, wanted.report, stated.resolved()
     if follow:
         others = {"--format": wanted.format, "--output": output, "--report": report, "--resume": wanted.resume}
         _refuse_with("--follow", others)
-        _follow(paths, model, options, strict=strict)
+        _follow(paths, model, options, raw, strict=strict)
         return
     chosen = output_format(wanted.format, output)
-    files = find_recordings(paths)
+    files = find_recordings(paths, SUFFIXES if raw is None else RAW_SUFFIXES)
     written = [place for place in (output, report) if place is not None and str(place) != "-"]
     for place in written:
         screen.check_place(place)
     refuse_inputs(written, [Path(model), *files])
     if report is not None:
-        _refuse_with("--report", {"--resume": wanted.resume})
+        _refuse_with("--report", {"--resume": wanted.resume, "--encoding": raw})  # browsers play no raw samples
         _classify_with_report(files, model, options, run, report, chosen, output)
     else:
-        _classify_all(files, model, options, run, chosen, output, wanted.resume)
+        _classify_all(files, model, options, run, chosen, output, wanted.resume, raw)
 
 
 def further_columns(options: SegmentationOptions) -> list[str]:
@@ -85,18 +88,20 @@ def _classify_all(
     chosen: LabelFormat | None,
     output: Path | None,
     resume: bool,
+    raw: RawFormat | None,
 ) -> None:
     place = None if output is None or str(output) == "-" else written_file(output)
     if resume and place is None:
         raise UsageError("--resume needs -o with a file: the ledger stands beside the output")
     loaded_model = loaded(model)
     options.stream(loaded_model)  # what does not fit is refused before the work
+    _refuse_headers(files, raw)
     _note_limits(options, loaded_model)
-    ledger = None if place is None else Ledger(place, loaded_model, options, resume=resume, strict=run.strict)
+    ledger = None if place is None else Ledger(place, loaded_model, options, resume=resume, strict=run.strict, raw=raw)
     start = time.perf_counter()
     further = further_columns(options)
     lines = InOrder(files, further) if chosen is None and not sys.stdout.isatty() else None
-    outcomes = _outcomes(files, model, options, run, ledger, lines)
+    outcomes = _outcomes(files, model, options, run, ledger, lines, raw)
     if chosen is not None:
         write_result(chosen, joined(outcomes, loaded_model), output)
     elif sys.stdout.isatty():
@@ -106,6 +111,14 @@ def _classify_all(
     finish(outcomes, time.perf_counter() - start)
 
 
+def _refuse_headers(files: Sequence[Path], raw: RawFormat | None) -> None:
+    """What is said to be raw and is not is refused before the work; what cannot be read is told when its turn comes."""
+    for file in files if raw is not None else ():
+        if str(file) != "-":
+            with contextlib.suppress(AudioFileError):
+                open_audio(file, raw=raw).close()
+
+
 def _outcomes(
     files: Sequence[Path],
     model: str,
@@ -113,13 +126,14 @@ def _outcomes(
     run: Run,
     ledger: Ledger | None,
     lines: InOrder | None,
+    raw: RawFormat | None,
 ) -> list[Outcome]:
     """What became of each file, in their order; what is printed as a line is kept no longer."""
     done: dict[Path, Outcome] = {}
     hint = "" if ledger is None else "start it again to go on" if ledger.resumes else "add --resume to go on"
     with screen.progress("recordings", hint) as progress:
         progress("recordings", 0, len(files))
-        for outcome in classify_many(files, model, options, replace(run, progress=progress), ledger):
+        for outcome in classify_many(files, model, options, replace(run, progress=progress), ledger, raw=raw):
             done[outcome.path] = outcome
             progress("recordings", len(done), len(files))
             if lines is not None:
@@ -128,7 +142,9 @@ def _outcomes(
     return [done[file] for file in files]
 
 
-def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions, *, strict: bool) -> None:
+def _follow(
+    paths: Sequence[Path], model: str, options: SegmentationOptions, raw: RawFormat | None, *, strict: bool
+) -> None:
     """Lines of a live stream, each flushed as soon as its segment is final."""
     if [str(path) for path in paths] != ["-"]:
         raise UsageError("--follow reads a stream: give - as the path")
@@ -139,7 +155,7 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions, *, 
     further = further_columns(options)
     print_head(further)
     sys.stdout.flush()
-    with open_audio("-", strict=strict) as audio:
+    with open_audio("-", strict=strict, raw=raw) as audio:
         screen.note(options.finality(loaded_model, audio.sample_rate))
         blocks = cut_blocks(audio, recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
         for segment in classify_stream(blocks, loaded_model, options):
