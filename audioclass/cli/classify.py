@@ -24,7 +24,12 @@ class SegmentOptions(OptionGroup):
 
     windows: Annotated[bool, typer.Option("--windows", help="Posteriors of every window instead of segments.")] = False
     smooth: Annotated[
-        str, typer.Option("--smooth", help="Smoother: none, moving_average, median or hmm, such as hmm:duration=20.")
+        str,
+        typer.Option(
+            "--smooth",
+            help="Smoother: none, moving_average, median or hmm, such as hmm:duration=20; with hmm:look_ahead=2 a live "
+            "stream waits for 2 windows instead of 8.",
+        ),
     ] = "hmm"
     min_duration: Annotated[
         float,
@@ -109,6 +114,27 @@ class RawOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
+class LiveOptions(OptionGroup):
+    """A live stream, and when what is told of it."""
+
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Print segments of a live stream as they are final; the run says how long after their end that is.",
+        ),
+    ] = False
+    provisional: Annotated[
+        bool,
+        typer.Option(
+            "--provisional",
+            help="With --follow: lines as they would be if the stream ended now too, in a column `state` marked "
+            "provisional.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
 class OutputOptions(OptionGroup):
     """What is written, and where; nothing stated is the terminal, or lines in a pipe."""
 
@@ -156,13 +182,7 @@ def classify(
     output: OutputOptions,
     segments: SegmentOptions,
     raw: RawOptions,
-    follow: Annotated[
-        bool,
-        typer.Option(
-            "--follow",
-            help="Print segments of a live stream as they are final; the run says how long after their end that is.",
-        ),
-    ] = False,
+    live: LiveOptions,
     strict: Strict = False,
 ) -> None:
     """Classify recordings: segments with their label and probability, and the runner-up.
@@ -178,9 +198,11 @@ def classify(
     have been trained on 20 groups or more. `set` holds the labels of `--risk`, the likeliest first; with `--risk-sets
     node` it is one group by its name, or unknown where only all labels together hold enough. The groups are those of
     the model's taxonomy; a model without one has groups of labels that it takes for one another, told by these.
+
+    With `--follow` a terminal shows what is heard within 3 seconds, in a line that is drawn anew until its segment is
+    final; elsewhere only final lines are printed, unless with `--provisional`: a provisional line stands for all
+    provisional ones from its start on.
     """
     from audioclass.cli.actions import classify_recordings
 
-    classify_recordings.classify(
-        paths, model, segments, output, raw, executor=work.executor, follow=follow, strict=strict
-    )
+    classify_recordings.classify(paths, model, segments, output, raw, live, executor=work.executor, strict=strict)

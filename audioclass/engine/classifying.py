@@ -65,8 +65,9 @@ def classify(
     A damaged recording is classified as far as it can be read, with a warning and its place in `cuts` of the result;
     with `strict` it is an error.
 
-    `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name alone, `hmm` goes by how
-    labels followed one another in the recordings that the model was trained on, where these were continuous.
+    `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name, with `look_ahead` at most,
+    `hmm` goes by how labels followed one another in the recordings that the model was trained on, where these were
+    continuous.
 
     What is stranger than all but a share of `unknown` of the training recordings is called `unknown`; `novelty` of the
     result is the p-value behind that. At a `risk` of 0.05, `sets` of the result are labels of which one is the true one

@@ -9,14 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import typer
-
-from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
 from audioclass.audio.raw import RawFormat
-from audioclass.classifier.model import Model
 from audioclass.cli import screen
-from audioclass.cli.classify import OutputOptions, RawOptions, SegmentOptions
+from audioclass.cli.actions.follow_stream import follow_recording, note_limits
+from audioclass.cli.classify import LiveOptions, OutputOptions, RawOptions, SegmentOptions
 from audioclass.cli.exporting import output_format, write_result
 from audioclass.cli.listing import InOrder, finish, print_head, print_lines, show_recordings
 from audioclass.contracts import LabelFormat
@@ -24,12 +21,11 @@ from audioclass.engine.batches import Ledger, Outcome, classified_outcome, class
 from audioclass.engine.models import loaded
 from audioclass.engine.recording_pages import classify_to_page
 from audioclass.engine.runs import make_run
-from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
+from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioFileError, UsageError
 from audioclass.outputs import refuse_inputs, written_file
 from audioclass.recordings import RAW_SUFFIXES, SUFFIXES, find_recordings
 from audioclass.run import Executor, Run
-from audioclass.segmentation.results import result_of
 
 
 def classify(
@@ -38,18 +34,20 @@ def classify(
     segments: SegmentOptions,
     wanted: OutputOptions,
     stated: RawOptions,
+    live: LiveOptions,
     *,
     executor: Executor,
-    follow: bool,
     strict: bool,
 ) -> None:
-    """Classify and print; a live stream with `follow`, one recording with its page where a report is wanted."""
+    """Classify and print; a live stream is followed, one recording has its page where a report is wanted."""
     run = make_run(executor=executor, strict=strict)
     options, output, report, raw = segments.resolved(run), wanted.output, wanted.report, stated.resolved()
-    if follow:
+    if live.provisional and not live.follow:
+        raise UsageError("--provisional goes with --follow: other lines are final")
+    if live.follow:
         others = {"--format": wanted.format, "--output": output, "--report": report, "--resume": wanted.resume}
         _refuse_with("--follow", others)
-        _follow(paths, model, options, raw, strict=strict)
+        follow_recording(paths, model, options, further_columns(options), raw, live.provisional, strict=strict)
         return
     chosen = output_format(wanted.format, output)
     files = find_recordings(paths, SUFFIXES if raw is None else RAW_SUFFIXES)
@@ -67,11 +65,6 @@ def classify(
 def further_columns(options: SegmentationOptions) -> list[str]:
     """What is told of a segment because it was asked for."""
     return [name for name, level in (("novelty", options.unknown), ("set", options.risk)) if level]
-
-
-def _note_limits(options: SegmentationOptions, model: Model) -> None:
-    for note in options.notes(model):
-        screen.note(f"{model.name}: {note}")
 
 
 def _refuse_with(option: str, others: Mapping[str, object]) -> None:
@@ -96,7 +89,7 @@ def _classify_all(
     loaded_model = loaded(model)
     options.stream(loaded_model)  # what does not fit is refused before the work
     _refuse_headers(files, raw)
-    _note_limits(options, loaded_model)
+    note_limits(options, loaded_model)
     ledger = None if place is None else Ledger(place, loaded_model, options, resume=resume, strict=run.strict, raw=raw)
     start = time.perf_counter()
     further = further_columns(options)
@@ -142,31 +135,6 @@ def _outcomes(
     return [done[file] for file in files]
 
 
-def _follow(
-    paths: Sequence[Path], model: str, options: SegmentationOptions, raw: RawFormat | None, *, strict: bool
-) -> None:
-    """Lines of a live stream, each flushed as soon as its segment is final."""
-    if [str(path) for path in paths] != ["-"]:
-        raise UsageError("--follow reads a stream: give - as the path")
-    loaded_model = loaded(model)
-    recipe = loaded_model.recipe
-    options.stream(loaded_model)  # what does not fit is refused before the stream is waited for
-    _note_limits(options, loaded_model)
-    further = further_columns(options)
-    print_head(further)
-    sys.stdout.flush()
-    with open_audio("-", strict=strict, raw=raw) as audio:
-        screen.note(options.finality(loaded_model, audio.sample_rate))
-        blocks = cut_blocks(audio, recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
-        for segment in classify_stream(blocks, loaded_model, options):
-            result = result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy)
-            print_lines(options.with_sets(result, loaded_model), further)
-            sys.stdout.flush()
-    if audio.cut is not None:
-        screen.note(f"{audio.name}: {audio.cut.reason}; classified up to there")
-        raise typer.Exit(1)
-
-
 def _classify_with_report(
     files: Sequence[Path],
     model: str,
@@ -181,7 +149,7 @@ def _classify_with_report(
         raise UsageError(f"--report shows one recording that is a file, not {len(others) + 1 if others else 'a pipe'}")
     loaded_model, further = loaded(model), further_columns(options)
     options.stream(loaded_model)
-    _note_limits(options, loaded_model)
+    note_limits(options, loaded_model)
     with screen.progress() as progress:
         classified = classify_to_page(file, report, loaded_model, options, progress, strict=run.strict)
     outcome = classified_outcome(file, classified.result, classified.seconds)
