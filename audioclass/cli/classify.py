@@ -199,6 +199,9 @@ def classify(
     node` it is one group by its name, or unknown where only all labels together hold enough. The groups are those of
     the model's taxonomy; a model without one has groups of labels that it takes for one another, told by these.
 
+    Recordings shorter than the model's window are noted: their probabilities are less sure, and flattened where they
+    are very short.
+
     With `--follow` a terminal shows what is heard within 3 seconds, in a line that is drawn anew until its segment is
     final; elsewhere only final lines are printed, unless with `--provisional`: a provisional line stands for all
     provisional ones from its start on.

@@ -62,6 +62,8 @@ def classify(
     Where `sample_rate`, `encoding` (u8, s16le, f32be, mulaw, …) and maybe `channels` are stated, the recording is raw
     samples without a header.
 
+    Posteriors of a recording much shorter than those that the model was trained on are flattened.
+
     A damaged recording is classified as far as it can be read, with a warning and its place in `cuts` of the result;
     with `strict` it is an error.
 

@@ -195,6 +195,7 @@ class StreamClassifier:
         """Those of the next windows of the recording."""
         P, strangeness = self.model.classify_rows(features.X, self._n_rows)
         self._n_rows += len(P)
+        P = self.model.flatten_short(P, features.segments)
         return Posteriors(P, self.model.labels, features.segments, strangeness)
 
     @one_thread()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from audioclass.audio.decode import open_audio
 from audioclass.audio.raw import RawFormat
+from audioclass.classifier.model import Model
 from audioclass.cli import screen
 from audioclass.cli.actions.follow_stream import follow_recording, note_limits
 from audioclass.cli.classify import LiveOptions, OutputOptions, RawOptions, SegmentOptions
@@ -21,6 +22,7 @@ from audioclass.engine.batches import Ledger, Outcome, classified_outcome, class
 from audioclass.engine.models import loaded
 from audioclass.engine.recording_pages import classify_to_page
 from audioclass.engine.runs import make_run
+from audioclass.engine.short_recordings import short_recordings_note
 from audioclass.engine.streaming import SegmentationOptions
 from audioclass.errors import AudioFileError, UsageError
 from audioclass.outputs import refuse_inputs, written_file
@@ -101,7 +103,13 @@ def _classify_all(
         show_recordings(outcomes, further)
     if ledger is not None:
         ledger.close()
+    _note_short(outcomes, loaded_model)
     finish(outcomes, time.perf_counter() - start)
+
+
+def _note_short(outcomes: Sequence[Outcome], model: Model) -> None:
+    if note := short_recordings_note(outcomes, model):
+        screen.note(note)
 
 
 def _refuse_headers(files: Sequence[Path], raw: RawFormat | None) -> None:
@@ -161,4 +169,5 @@ def _classify_with_report(
         print_head(further)
         print_lines(classified.result, further)
     screen.note(f"{report}: written")
+    _note_short([outcome], loaded_model)
     finish([outcome], classified.seconds_taken)
