@@ -7,6 +7,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time `__getattr__` br
     from audioclass.engine.archives import open_archive
     from audioclass.engine.classifying import classify
     from audioclass.engine.features import extract
+    from audioclass.engine.following import follow
     from audioclass.engine.models import load_model
     from audioclass.engine.training import train
     from audioclass.errors import AudioclassError
@@ -26,6 +27,7 @@ _HOMES = {
     "component": "parameters",
     "classify": "engine.classifying",
     "extract": "engine.features",
+    "follow": "engine.following",
     "hookimpl": "hookspecs",
     "load_model": "engine.models",
     "open_archive": "engine.archives",
@@ -40,6 +42,7 @@ __all__ = [
     "classify",
     "component",
     "extract",
+    "follow",
     "hookimpl",
     "load_model",
     "open_archive",

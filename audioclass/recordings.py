@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,14 +15,15 @@ SUFFIXES = frozenset(
         *(".w64", ".rf64", ".m4a", ".m4b", ".mp4", ".aac", ".wma", ".mkv", ".mov", ".webm", ".avi", ".amr", ".ac3"),
     }
 )
+RAW_SUFFIXES = frozenset({".raw", ".pcm"})  # of samples without a header: read only where it is said what they are
 
 ABSENT, FOLDER, ENDLESS = "no such file", "a folder", "not a regular file"
 
 
-def is_recording(name: str | Path) -> bool:
+def is_recording(name: str | Path, suffixes: Collection[str] = SUFFIXES) -> bool:
     """Whether the name is one of a recording: a suffix that we know, in any case, and not hidden."""
     path = Path(name)
-    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+    return path.suffix.lower() in suffixes and not path.name.startswith(".")
 
 
 def absolute(path: Path) -> Path:
@@ -30,7 +31,7 @@ def absolute(path: Path) -> Path:
     return path.resolve() if ".." in path.parts else path.absolute()
 
 
-def find_recordings(paths: Sequence[Path]) -> list[Path]:
+def find_recordings(paths: Sequence[Path], suffixes: Collection[str] = SUFFIXES) -> list[Path]:
     """The recordings under the paths, in order: files as they are, folders searched all the way down.
 
     Suffixes count in any case; hidden files and folders do not; links to folders are followed, each folder is searched
@@ -40,7 +41,7 @@ def find_recordings(paths: Sequence[Path]) -> list[Path]:
     recordings: dict[Path, None] = {}
     for path in paths:
         if irregularity(path) == FOLDER:
-            recordings |= dict.fromkeys(_below(path))
+            recordings |= dict.fromkeys(_below(path, suffixes))
         else:
             recordings[path] = None
     if not recordings:
@@ -112,10 +113,10 @@ def not_endless(path: Path) -> Path:
     return path
 
 
-def _below(path: Path) -> Iterator[Path]:
+def _below(path: Path, suffixes: Collection[str]) -> Iterator[Path]:
     for folder in walk_folders(path):
         if folder.error is not None:
             yield folder.path
         for name in sorted([*folder.files, *folder.folders]):
-            if is_recording(name):
+            if is_recording(name, suffixes):
                 yield folder.path / name

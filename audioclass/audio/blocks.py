@@ -20,7 +20,7 @@ from audioclass.data import Block
 from audioclass.errors import AudioFileError
 
 BLOCK_LENGTH = 65536
-RESAMPLED_AT_ONCE = 65536
+RESAMPLED_AT_ONCE = 0.2  # seconds: a live stream waits for no more, and larger portions are no faster
 LONGEST_TRIM = 10.0  # seconds left out at the end, at most
 FILTER_DELAY = 0.2  # seconds that the resampler keeps for its filter, at most, at 8 kHz and above
 
@@ -73,7 +73,7 @@ def cut_blocks(
 
 def longest_wait(in_rate: int, out_rate: int, *, block_length: int = BLOCK_LENGTH, trim: bool = False) -> float:
     """Seconds, at most, from the moment when a sample of a live stream comes to that when its block is given."""
-    resampling = 0.0 if in_rate == out_rate else RESAMPLED_AT_ONCE / in_rate + FILTER_DELAY
+    resampling = 0.0 if in_rate == out_rate else RESAMPLED_AT_ONCE + FILTER_DELAY
     return block_length / out_rate + resampling + (LONGEST_TRIM if trim else 0.0)
 
 
@@ -87,7 +87,9 @@ def _mono(arrays: Iterable[np.ndarray], channel: Channel) -> Iterator[np.ndarray
 
 
 def _at_rate(arrays: Iterable[np.ndarray], in_rate: float, out_rate: float) -> Iterator[np.ndarray]:
-    return iter(arrays) if in_rate == out_rate else _resample(regroup(arrays, RESAMPLED_AT_ONCE), in_rate, out_rate)
+    if in_rate == out_rate:
+        return iter(arrays)
+    return _resample(regroup(arrays, round(RESAMPLED_AT_ONCE * in_rate)), in_rate, out_rate)
 
 
 def regroup(arrays: Iterable[np.ndarray], length: int) -> Iterator[np.ndarray]:

@@ -8,6 +8,7 @@
 | MP3 that states no length, in a file, in a WAV or on a pipe | decoded while it comes: libsndfile would go by a guess |
 | aac, MPEG-TS, Matroska, FLV on a pipe | decoded by ffmpeg while it comes; without ffmpeg as below |
 | anything else on a pipe | kept in a temporary file first, then as any file |
+| raw samples, their rate and encoding stated | decoded while they come, with the bits of a file; a header is an error |
 | below 8 kHz or above 192 kHz, more than 32 channels | error |
 | no samples; one sample | error; one block of one sample |
 | ends before its stated length (5 ms less is accepted, 1 s for m4a and Matroska) | its samples, then error or cut |
@@ -32,19 +33,20 @@ from typing import BinaryIO, Self
 import numpy as np
 
 from audioclass.audio.foreign import ffmpeg_sound, foreign_sound, has_ffmpeg
+from audioclass.audio.raw import EXAMPLE, RawFormat, Stated, raw_sound
 from audioclass.audio.sndfile import is_untagged_mpeg, libsndfile_sound, mpeg_sound
 from audioclass.audio.source import Source
-from audioclass.audio.streams import Sound, Unreadable, plain_sound
+from audioclass.audio.streams import Sound, Unreadable, check_limits, plain_sound
 from audioclass.data import Cut
 from audioclass.display import printable
-from audioclass.errors import AudioFileError
+from audioclass.errors import AudioFileError, UsageError
+from audioclass.recordings import RAW_SUFFIXES
 
-SAMPLE_RATES = (8000, 192000)
-MOST_CHANNELS = 32
 LARGEST_SAMPLE = np.float32(2.0**32)  # its powers can be summed in single precision; one flipped bit may reach 1e38
 HEAD = 4096
 # aac (ADTS), MPEG-TS, Matroska and WebM, FLV: they can be decoded from any beginning on.
 LIVE_FORMATS = (b"\xff\xf0", b"\xff\xf1", b"\xff\xf8", b"\xff\xf9", b"\x47", b"\x1a\x45\xdf\xa3", b"FLV")
+HOW_TO_STATE = f"if these are raw samples, state their rate and encoding, {EXAMPLE}"
 CONTROL = frozenset(range(32)) - frozenset(b"\t\n\f\r")
 
 
@@ -116,17 +118,20 @@ class Decoder:
             self._end(f"ends after {self._progress()}")
 
 
-def open_audio(source: Path | str | BinaryIO, *, strict: bool = True) -> Decoder:
+def open_audio(source: Path | str | BinaryIO, *, strict: bool = True, raw: RawFormat | None = None) -> Decoder:
     """Open a path, `"-"` for standard input, or a binary stream; see the table above for every outcome.
 
     Unless it is `strict`, a recording that is damaged or ends too early gives what can be read, and then its `cut`.
+    With `raw` it is samples without a header.
     """
     name = _name(source)
     try:
         with ExitStack() as stack:
-            sound = _sound_of(source, stack)
-            _check_limits(sound)
+            sound = _sound_of(source, stack) if raw is None else _raw_sound_of(source, raw, stack)
+            check_limits(sound.sample_rate, sound.channels)
             return Decoder(name, sound, stack.pop_all(), strict=strict)
+    except Stated as error:
+        raise UsageError(f"{name}: {error}") from error
     except Unreadable as error:
         raise AudioFileError(f"{name}: {error}") from error
     except OSError as error:
@@ -152,12 +157,14 @@ def _standard_input() -> BinaryIO:
     return getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
 
 
-def _check_limits(sound: Sound) -> None:
-    lowest, highest = SAMPLE_RATES
-    if not lowest <= sound.sample_rate <= highest:
-        raise Unreadable(f"sample rate {sound.sample_rate} Hz, must be from {lowest} to {highest} Hz")
-    if sound.channels > MOST_CHANNELS:
-        raise Unreadable(f"{sound.channels} channels, must be from 1 to {MOST_CHANNELS}")
+def _raw_sound_of(source: Path | str | BinaryIO, raw: RawFormat, stack: ExitStack) -> Sound:
+    if source == "-" or not isinstance(source, Path | str):
+        return raw_sound(Source(_standard_input() if isinstance(source, Path | str) else source), raw)
+    path = Path(source)
+    status = path.stat()
+    _check_is_file(status.st_mode)
+    file = stack.enter_context(path.open("rb", buffering=0))
+    return raw_sound(Source(file), raw, status.st_size)
 
 
 def _stream_sound(stream: BinaryIO, stack: ExitStack) -> Sound:
@@ -165,6 +172,15 @@ def _stream_sound(stream: BinaryIO, stack: ExitStack) -> Sound:
     head = source.peek(HEAD)
     if sound := plain_sound(source):
         return sound
+    try:
+        return _other_stream_sound(source, head, stack)
+    except Unreadable as error:
+        if not head or _is_text(head):
+            raise
+        raise Unreadable(f"{error}; {HOW_TO_STATE}") from error
+
+
+def _other_stream_sound(source: Source, head: bytes, stack: ExitStack) -> Sound:
     if is_untagged_mpeg(head):
         return mpeg_sound(source, stack)
     if head.startswith(LIVE_FORMATS) and not _is_text(head) and has_ffmpeg():
@@ -183,6 +199,8 @@ def _file_sound(path: Path, stack: ExitStack) -> Sound:
         return sound
     if _is_text(head):
         raise Unreadable("holds text, must hold audio")
+    if path.suffix.lower() in RAW_SUFFIXES:
+        raise Unreadable(f"no header says what it holds; {HOW_TO_STATE}")
     file.seek(0)
     return foreign_sound(path, file, stack)
 

@@ -21,6 +21,8 @@ WAV_FORMATS = {(1, 8): "u1", (1, 16): "<i2", (1, 24): "<i3", (1, 32): "<i4", (3,
 AU_FORMATS = {2: ">i1", 3: ">i2", 4: ">i3", 5: ">i4", 6: ">f4", 7: ">f8"}
 EXTENSIBLE = 0xFFFE
 SUBFORMAT_TAIL = bytes.fromhex("000000001000800000aa00389b71")
+SAMPLE_RATES = (8000, 192000)
+MOST_CHANNELS = 32
 
 
 class Unreadable(Exception):
@@ -40,6 +42,15 @@ class Sound:
     declared: int | None
     arrays: Iterator[np.ndarray]
     tolerance: float = 0.005
+
+
+def check_limits(sample_rate: int, channels: int) -> None:
+    """Refuse what is beyond the rates and channels that are read."""
+    lowest, highest = SAMPLE_RATES
+    if not lowest <= sample_rate <= highest:
+        raise Unreadable(f"sample rate {sample_rate} Hz, must be from {lowest} to {highest} Hz")
+    if not 1 <= channels <= MOST_CHANNELS:
+        raise Unreadable(f"{channels} channels, must be from 1 to {MOST_CHANNELS}")
 
 
 class _Layout(NamedTuple):
@@ -169,13 +180,20 @@ def _stated(size: int) -> int | None:
 
 
 def _sound(source: Source, rate: int, channels: int, sample_type: str, size: int | None) -> Sound:
-    frame_size = channels * int(sample_type[-1])
-    declared = None if size is None else size // frame_size
-    return Sound(rate, channels, declared, _decoded(source, channels, sample_type, size))
+    declared = None if size is None else size // (channels * sample_width(sample_type))
+    return Sound(rate, channels, declared, decoded_arrays(source, channels, sample_type, size))
 
 
-def _decoded(source: Source, channels: int, sample_type: str, size: int | None) -> Iterator[np.ndarray]:
-    frame_size = channels * int(sample_type[-1])
+def sample_width(sample_type: str) -> int:
+    """Bytes of a sample: the digit that its type ends with."""
+    return int(sample_type[-1])
+
+
+def decoded_arrays(
+    source: Source, channels: int, sample_type: str, size: int | None = None, *, to_last_byte: bool = False
+) -> Iterator[np.ndarray]:
+    """The samples of so many bytes, or of all that come; `to_last_byte` refuses a part of a sample at the end."""
+    frame_size = channels * sample_width(sample_type)
     left, rest = math.inf if size is None else size, b""
     while left > 0 and (data := source.read_available(int(min(left, CHUNK)))):
         left -= len(data)
@@ -184,10 +202,14 @@ def _decoded(source: Source, channels: int, sample_type: str, size: int | None) 
         if whole:
             yield _as_float(rest[:whole], sample_type).reshape(-1, channels)
             rest = rest[whole:]
+    if rest and to_last_byte:
+        raise Unreadable(f"ends with {len(rest)} of the {frame_size} bytes of a sample")
     source.skip(math.inf)  # whoever writes the pipe may finish
 
 
 def _as_float(data: bytes, sample_type: str) -> np.ndarray:
+    if sample_type in _COMPANDED:
+        return np.asarray(_COMPANDED[sample_type][np.frombuffer(data, "u1")])
     if sample_type == "u1":
         return (np.frombuffer(data, "u1").astype(np.float32) - 128) / 128
     if sample_type[1:] == "i3":
@@ -196,6 +218,24 @@ def _as_float(data: bytes, sample_type: str) -> np.ndarray:
     with np.errstate(over="ignore"):  # a double beyond float32 becomes infinite, and is reported as such
         floats = samples.astype(np.float32, copy=False)
     return floats if samples.dtype.kind == "f" else floats / np.float32(1 << (8 * samples.itemsize - 1))
+
+
+def _mulaw_table() -> np.ndarray:
+    """The sample of each byte of μ-law (G.711): a sign, the place of the leading bit, and four bits after it."""
+    code = 255 - np.arange(256)
+    magnitude = (((code & 15) << 3) + 132 << (code >> 4 & 7)) - 132
+    return (np.where(code & 128, -magnitude, magnitude) / 32768).astype(np.float32)
+
+
+def _alaw_table() -> np.ndarray:
+    """The same of A-law, whose even bits are inverted and whose smallest samples have no leading bit."""
+    code = np.arange(256) ^ 0x55
+    place, mantissa = code >> 4 & 7, (code & 15) << 4
+    magnitude = np.where(place == 0, mantissa + 8, mantissa + 264 << np.maximum(place - 1, 0))
+    return (np.where(code & 128, magnitude, -magnitude) / 32768).astype(np.float32)
+
+
+_COMPANDED = {"mulaw1": _mulaw_table(), "alaw1": _alaw_table()}
 
 
 def _widened(data: bytes, order: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,13 @@ import numpy as np
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.clips import combine_windows
+from audioclass.classifier.durations import flatten_short, usual_duration
 from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.novelty import Novelty
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.classifier.risk import Risk
 from audioclass.classifier.risk_nodes import NodeRisk
-from audioclass.data import Features, Posteriors
+from audioclass.data import Features, Posteriors, Segment
 from audioclass.extraction.recipe import Recipe
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
@@ -136,7 +137,16 @@ class Model:
     def posteriors(self, features: Features) -> Posteriors:
         """Posteriors of the windows of a recording under the model's recipe."""
         P, strangeness = self.classify_rows(features.X)
-        return Posteriors(P, self.labels, features.segments, strangeness)
+        return Posteriors(self.flatten_short(P, features.segments), self.labels, features.segments, strangeness)
+
+    @cached_property
+    def usual_duration(self) -> float | None:
+        """Seconds that windows of its training lasted, nearly all of them at least; None where nobody knows."""
+        return usual_duration(self.recipe, self.recordings, self.about)
+
+    def flatten_short(self, P: np.ndarray, segments: Sequence[Segment]) -> np.ndarray:
+        """Posteriors of windows, less sure where a recording is much shorter than those of the training."""
+        return flatten_short(P, segments, self.usual_duration)
 
     @one_thread()
     def posteriors_of(self, X: np.ndarray, first: int = 0) -> np.ndarray:

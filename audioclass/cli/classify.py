@@ -14,6 +14,7 @@ from audioclass.cli.options import OptionGroup, Strict, WorkOptions, grouped
 from audioclass.run import Run
 
 if TYPE_CHECKING:
+    from audioclass.audio.raw import RawFormat
     from audioclass.engine.streaming import SegmentationOptions
 
 
@@ -23,7 +24,12 @@ class SegmentOptions(OptionGroup):
 
     windows: Annotated[bool, typer.Option("--windows", help="Posteriors of every window instead of segments.")] = False
     smooth: Annotated[
-        str, typer.Option("--smooth", help="Smoother: none, moving_average, median or hmm, such as hmm:duration=20.")
+        str,
+        typer.Option(
+            "--smooth",
+            help="Smoother: none, moving_average, median or hmm, such as hmm:duration=20; with hmm:look_ahead=2 a live "
+            "stream waits for 2 windows instead of 8.",
+        ),
     ] = "hmm"
     min_duration: Annotated[
         float,
@@ -93,6 +99,59 @@ class SegmentOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
+class RawOptions(OptionGroup):
+    """What samples without a header are; nothing stated is recordings that say it themselves."""
+
+    rate: Annotated[
+        int | None,
+        typer.Option(
+            "--rate", metavar="HERTZ", help="Sample rate of raw samples, which have no header.", show_default=False
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="Encoding of raw samples as ffmpeg calls it: u8, s16le, s24le, s32le, f32le, f64le, the same with be, "
+            "mulaw or alaw.",
+            show_default=False,
+        ),
+    ] = None
+    channels: Annotated[
+        int | None,
+        typer.Option("--channels", metavar="N", help="Interleaved channels of raw samples (1).", show_default=False),
+    ] = None
+
+    def resolved(self) -> RawFormat | None:
+        """As decoders take them."""
+        from audioclass.audio.raw import RawFormat
+
+        return RawFormat.stated(self.rate, self.encoding, self.channels)
+
+
+@dataclass(frozen=True)
+class LiveOptions(OptionGroup):
+    """A live stream, and when what is told of it."""
+
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow",
+            help="Print segments of a live stream as they are final; the run says how long after their end that is.",
+        ),
+    ] = False
+    provisional: Annotated[
+        bool,
+        typer.Option(
+            "--provisional",
+            help="With --follow: lines as they would be if the stream ended now too, in a column `state` marked "
+            "provisional.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
 class OutputOptions(OptionGroup):
     """What is written, and where; nothing stated is the terminal, or lines in a pipe."""
 
@@ -128,6 +187,7 @@ class OutputOptions(OptionGroup):
     "audioclass classify walk.wav -m sounds.audioclass --risk 0.05 --risk-sets node",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
+    "rtl_fm -M wbfm -f 98.5M -r 32000 - | audioclass classify --follow - --rate 32000 --encoding s16le",
 )
 @grouped
 def classify(
@@ -139,13 +199,8 @@ def classify(
     ] = "broadcast",
     output: OutputOptions,
     segments: SegmentOptions,
-    follow: Annotated[
-        bool,
-        typer.Option(
-            "--follow",
-            help="Print segments of a live stream as they are final; the run says how long after their end that is.",
-        ),
-    ] = False,
+    raw: RawOptions,
+    live: LiveOptions,
     strict: Strict = False,
 ) -> None:
     """Classify recordings: segments with their label and probability, and the runner-up.
@@ -162,7 +217,14 @@ def classify(
     have been trained on 20 groups or more. `set` holds the labels of `--risk`, the likeliest first; with `--risk-sets
     node` it is one group by its name, or unknown where only all labels together hold enough. The groups are those of
     the model's taxonomy; a model without one has groups of labels that it takes for one another, told by these.
+
+    Recordings shorter than the model's window are noted: their probabilities are less sure, and flattened where they
+    are very short.
+
+    With `--follow` a terminal shows what is heard within 3 seconds, in a line that is drawn anew until its segment is
+    final; elsewhere only final lines are printed, unless with `--provisional`: a provisional line stands for all
+    provisional ones from its start on.
     """
     from audioclass.cli.actions import classify_recordings
 
-    classify_recordings.classify(paths, model, segments, output, executor=work.executor, follow=follow, strict=strict)
+    classify_recordings.classify(paths, model, segments, output, raw, live, executor=work.executor, strict=strict)

@@ -217,7 +217,7 @@ class Analyst:
             prepared = model.prepared(features.X)
             P, strangeness = model.classify_prepared(prepared, len(times))
             times += [(segment.start, segment.end) for segment in features.segments]
-            parts.append(P.astype(np.float32))
+            parts.append(model.flatten_short(P, features.segments).astype(np.float32))
             codes.append(self.projection.codes(prepared[:, 0]))
             strange += [] if strangeness is None else [strangeness.astype(np.float32)]
         return StoredWindows(

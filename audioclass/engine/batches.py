@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from audioclass.audio.raw import RawFormat
 from audioclass.classifier.model import Model
 from audioclass.data import Cut, Result, Segment
 from audioclass.engine.classifying import classify_recording
@@ -50,7 +51,13 @@ class Outcome:
 
 
 def classify_many(
-    paths: Sequence[Path], model: str, options: SegmentationOptions, run: Run, ledger: Ledger | None = None
+    paths: Sequence[Path],
+    model: str,
+    options: SegmentationOptions,
+    run: Run,
+    ledger: Ledger | None = None,
+    *,
+    raw: RawFormat | None = None,
 ) -> Iterator[Outcome]:
     """What becomes of each recording, in order of completion; what the ledger holds is not computed again."""
     left = []
@@ -61,7 +68,8 @@ def classify_many(
             left.append(path)
     executor = SerialExecutor() if Path(STANDARD_INPUT) in left else run.executor  # other processes have another input
     progress = run.progress if executor.shares_memory else silent
-    work = partial(classify_one, model=ModelFile.of(model), options=options, progress=progress, strict=run.strict)
+    file = ModelFile.of(model)
+    work = partial(classify_one, model=file, options=options, progress=progress, strict=run.strict, raw=raw)
     for outcome in executor.map_unordered(work, left, lambda path: Outcome(path, reason=f"{path}: {CRASHED}")):
         if ledger is not None:
             ledger.note(outcome)
@@ -69,13 +77,21 @@ def classify_many(
 
 
 def classify_one(
-    path: Path, model: ModelFile, options: SegmentationOptions, progress: Progress = silent, *, strict: bool = False
+    path: Path,
+    model: ModelFile,
+    options: SegmentationOptions,
+    progress: Progress = silent,
+    *,
+    strict: bool = False,
+    raw: RawFormat | None = None,
 ) -> Outcome:
-    """Classify a recording; an error that a user can understand becomes a reason."""
+    """Classify a recording; an error that a user can understand becomes a reason, unless what was stated is wrong."""
     try:
         source = STANDARD_INPUT if str(path) == STANDARD_INPUT else regular(path)
-        classified = classify_recording(source, model.load(), options, progress, strict=strict)
+        classified = classify_recording(source, model.load(), options, progress, strict=strict, raw=raw)
     except AudioclassError as error:
+        if raw is not None and isinstance(error, UsageError):
+            raise
         where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
         return Outcome(path, reason=f"{where}{error}")
     except OSError as error:
@@ -112,12 +128,21 @@ class Ledger:
     """
 
     def __init__(
-        self, output: Path, model: Model, options: SegmentationOptions, *, resume: bool, strict: bool = False
+        self,
+        output: Path,
+        model: Model,
+        options: SegmentationOptions,
+        *,
+        resume: bool,
+        strict: bool = False,
+        raw: RawFormat | None = None,
     ) -> None:
         self.path = output.parent / f".{output.name}.ledger"
         self._journal = Journal(self.path)
         self._model = model
-        self._head = {"made_with": _fingerprint(model, options), "strict": strict}
+        self._head: dict[str, Any] = {"made_with": _fingerprint(model, options), "strict": strict}
+        if raw is not None:
+            self._head["raw"] = asdict(raw)
         self._lines: dict[str, dict[str, Any]] = {}
         self.resumes = resume
         if resume and self.path.exists():

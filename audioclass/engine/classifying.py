@@ -13,6 +13,7 @@ import numpy as np
 
 from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
+from audioclass.audio.raw import RawFormat
 from audioclass.classifier.model import Model
 from audioclass.data import Block, Posteriors, Result
 from audioclass.engine.models import DEFAULT_MODEL, loaded
@@ -53,15 +54,24 @@ def classify(
     silence: float | str | None = DEFAULT_SILENCE.level,
     min_silence: float = DEFAULT_SILENCE.least,
     strict: bool = False,
+    sample_rate: int | None = None,
+    encoding: str | None = None,
+    channels: int | None = None,
     run: Run | None = None,
 ) -> Result:
     """The segments of one recording with their posteriors; `-` reads standard input.
 
+    Where `sample_rate`, `encoding` (u8, s16le, f32be, mulaw, …) and maybe `channels` are stated, the recording is raw
+    samples without a header.
+
+    Posteriors of a recording much shorter than those that the model was trained on are flattened.
+
     A damaged recording is classified as far as it can be read, with a warning and its place in `cuts` of the result;
     with `strict` it is an error.
 
-    `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name alone, `hmm` goes by how
-    labels followed one another in the recordings that the model was trained on, where these were continuous.
+    `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name, with `look_ahead` at most,
+    `hmm` goes by how labels followed one another in the recordings that the model was trained on, where these were
+    continuous.
 
     What is quieter than `silence`, in dB of full scale, for `min_silence` seconds or more is silence for every model;
     with `"auto"` what is no louder than the noise floor of the recording, with None only what the model labels so.
@@ -83,7 +93,8 @@ def classify(
         risk_sets=risk_sets,
         silence=SilenceRule.of(silence, min_silence),
     )
-    result = classify_recording(source, loaded(model), options, run.progress, strict=strict or run.strict).result
+    raw, strict = RawFormat.stated(sample_rate, encoding, channels), strict or run.strict
+    result = classify_recording(source, loaded(model), options, run.progress, strict=strict, raw=raw).result
     for name, cut in result.cuts.items():
         warnings.warn(f"{name}: {cut.reason}; classified up to there", stacklevel=2)
     return result
@@ -97,15 +108,16 @@ def classify_recording(
     *,
     for_page: bool = False,
     strict: bool = False,
+    raw: RawFormat | None = None,
 ) -> ClassifiedRecording:
     """Classify a recording to its end, or to where it is damaged unless that is to be `strict`.
 
-    Memory grows with its segments alone, and with its windows for a page.
+    With `raw` it is samples without a header. Memory grows with its segments alone, and with its windows for a page.
     """
     start, name = time.perf_counter(), _name(source)
     classifier, watch = StreamClassifier(model, options), _Watch(for_page, model)
     segments: list[ClassifiedSegment] = []
-    with open_audio(source, strict=strict) as audio:
+    with open_audio(source, strict=strict, raw=raw) as audio:
 
         def tell() -> None:
             declared = audio.declared / audio.sample_rate if audio.declared else None

@@ -38,7 +38,7 @@ def evaluate_model(model: Model, corpus: str | Path, *, reader: str | None = Non
             )
     dataset = gather(read, model.recipe, run)
     start = time.perf_counter()
-    P = model.posteriors_of(dataset.X)
+    P = model.flatten_short(model.posteriors_of(dataset.X), dataset.segments)
     seconds = time.perf_counter() - start
     return Evaluated(
         dataset,

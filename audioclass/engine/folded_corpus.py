@@ -106,6 +106,7 @@ class FoldedCorpus:
         model = train_on(known, config, run, taxonomy=self.taxonomy, compares_splits=False, learns_novelty=False).model
         middle = time.perf_counter()
         P = model.posteriors_of(new.X[:, : len(model.recipe.columns)])  # of those versions that it answers with
+        P = model.flatten_short(P, new.segments)
         return FoldResult(
             P,
             train_seconds=middle - start,

@@ -61,8 +61,12 @@ class SegmentationOptions:
 
     @classmethod
     def of(cls, smooth: Any, run: Run, **options: Any) -> SegmentationOptions:
-        """From a smoother, its name, or `name:parameter=value,…`; it adapts where no parameter was stated."""
-        adapts = isinstance(smooth, str) and not parse_component(smooth)[1]
+        """From a smoother, its name, or `name:parameter=value,…`.
+
+        It adapts where no parameter was stated but how far it looks ahead, which says nothing of the labels.
+        """
+        stated = parse_component(smooth)[1] if isinstance(smooth, str) else [""]
+        adapts = all(assignment.startswith("look_ahead=") for assignment in stated)
         return cls(run.component("smoother", smooth), adapts=adapts, **options)
 
     def __post_init__(self) -> None:
@@ -211,6 +215,7 @@ class StreamClassifier:
         """Those of the next windows of the recording."""
         P, strangeness = self.model.classify_rows(features.X, self._n_rows)
         self._n_rows += len(P)
+        P = self.model.flatten_short(P, features.segments)
         return Posteriors(P, self.model.labels, features.segments, strangeness)
 
     @one_thread()

@@ -29,8 +29,8 @@ class HiddenMarkov:
 
     Posteriors of a window count as likelihoods of labels that are all as frequent. Segments last `duration` windows
     on average and at least `minimum` (but for those that the recording cuts), unless `transitions` says how labels
-    follow one another from a segment's `minimum` window on. Chosen by its name alone, it takes those that a model
-    learnt from continuous recordings.
+    follow one another from a segment's `minimum` window on. Chosen by its name, with `look_ahead` at most, it takes
+    those that a model learnt from continuous recordings.
     """
 
     name: ClassVar[str] = "hmm"

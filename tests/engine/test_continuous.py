@@ -113,7 +113,7 @@ def label_at(time):
 
 def test_stated_parameters_and_models_without_transitions_are_as_before(trained, place):
     plain, recording = replace(trained.model, transitions=None), place / "cycles" / "0.wav"
-    for smooth in ("hmm:duration=10", "hmm:look_ahead=8", "median", "none"):
+    for smooth in ("hmm:duration=10", "hmm:minimum=1,look_ahead=8", "median", "none"):
         one, other = (labels_of(recording, each, segmentation(smooth)) for each in (trained.model, plain))
         assert one[:2] == other[:2]
         np.testing.assert_array_equal(one[2], other[2])

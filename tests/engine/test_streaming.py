@@ -22,6 +22,7 @@ from audioclass.classifier.model import ROWS_TOGETHER
 from audioclass.data import Features, Segment
 from audioclass.engine.classifying import classify, classify_recording
 from audioclass.engine.models import loaded
+from audioclass.engine.previewing import preview_lag
 from audioclass.engine.streaming import SHORT_BLOCK, classify_stream, in_batches
 from audioclass.errors import UsageError
 from audioclass.parameters import component
@@ -138,11 +139,16 @@ def test_silence_at_the_end_that_is_left_out_is_waited_for(model):
 
 
 def test_the_delays_that_the_readme_states_are_those_of_the_shipped_model():
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    [stated] = re.findall(r"final\sat\smost\s([\d.]+)\sseconds\safter\sits\send,\s([\d.]+)\swithout\ssmoothing", readme)
+    readme = " ".join((Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").split())
+    [[soon, *stated]] = re.findall(
+        r"at 16 kHz, at most ([\d.]+) seconds after the sound.*?final at most ([\d.]+) seconds after its end, ([\d.]+) "
+        r"without smoothing and ([\d.]+) with `--smooth hmm:look_ahead=2`",
+        readme,
+    )
     shipped = loaded("broadcast")
-    words = [segmentation(smooth).finality(shipped) for smooth in ("hmm", "none")]
+    words = [segmentation(smooth).finality(shipped) for smooth in ("hmm", "none", "hmm:look_ahead=2")]
     assert words == [f"segments are final at most {seconds} s after their end" for seconds in stated]
+    assert 0 <= float(soon) - preview_lag(shipped) < 0.1
 
 
 @component
