@@ -38,17 +38,21 @@ class ContourMeter:
     def watch(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """The blocks themselves; they are mono and at the sample rate that was stated."""
         for block in blocks:
-            if not self._n_samples:
-                self._start = block.start
-            self._held = np.concatenate([self._held, block.samples[:, 0]])
-            self._n_samples += len(block.samples)
-            while len(self._held) >= (TOGETHER + 2) * self._length:
-                self._measure(TOGETHER)
+            self.push(block)
             yield block
         self._held = np.concatenate([self._held, np.zeros((TOGETHER + 2) * self._length, np.float32)])
         n_cells = -(-self._n_samples // self._length)
         while self._n_cells < n_cells:
             self._measure(min(TOGETHER, n_cells - self._n_cells))
+
+    def push(self, block: Block) -> None:
+        """Take in the next block."""
+        if not self._n_samples:
+            self._start = block.start
+        self._held = np.concatenate([self._held, block.samples[:, 0]])
+        self._n_samples += len(block.samples)
+        while len(self._held) >= (TOGETHER + 2) * self._length:
+            self._measure(TOGETHER)
 
     def take(self) -> Contours:
         """The cells that have become known since this was asked before."""

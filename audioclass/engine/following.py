@@ -17,6 +17,7 @@ from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import DEFAULT_SMOOTHER, SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.run import Run
 from audioclass.segmentation.segments import ClassifiedSegment
+from audioclass.segmentation.silence import DEFAULT_SILENCE, SilenceRule
 
 OnProvisional = Callable[[list[ClassifiedSegment]], None]
 
@@ -31,6 +32,8 @@ def follow(
     threshold: float = 0.0,
     windows: bool = False,
     unknown: float = 0.0,
+    silence: float | str | None = DEFAULT_SILENCE.level,
+    min_silence: float = DEFAULT_SILENCE.least,
     strict: bool = False,
     sample_rate: int | None = None,
     encoding: str | None = None,
@@ -46,7 +49,13 @@ def follow(
     """
     run = run or make_run()
     options = SegmentationOptions.of(
-        smooth, run, min_duration=min_duration, threshold=threshold, windows=windows, unknown=unknown
+        smooth,
+        run,
+        min_duration=min_duration,
+        threshold=threshold,
+        windows=windows,
+        unknown=unknown,
+        silence=SilenceRule.of(silence, min_silence),
     )
     raw, ready = RawFormat.stated(sample_rate, encoding, channels), loaded(model)
     with open_audio(source, strict=strict or run.strict, raw=raw) as audio:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audioclass.audio.blocks import longest_wait
+from audioclass.audio.contours import ContourMeter
 from audioclass.classifier.model import Model
 from audioclass.contracts import SmoothsStreams
 from audioclass.data import Block, Posteriors, Segment
@@ -95,7 +96,7 @@ class Preview:
         self._model, self._grid = model, PreviewGrid.of(model.recipe)
         seconds = self._grid.before / model.recipe.framing.frame_rate
         self._recipe = replace(model.recipe, window_hop=seconds)
-        self._stream = options.stream(model)
+        self._stream, self._meter = options.stream(model), ContourMeter(model.recipe.framing.sample_rate)
         self._samples = np.empty(0, np.float32)
         self._offset: int | None = None  # of the stream's first sample
         self._first = 0  # the place of the first sample that is held
@@ -117,6 +118,7 @@ class Preview:
         if self._offset is None:
             self._offset = block.start
         self._samples = np.concatenate([self._samples, block.samples[:, 0]])
+        self._meter.push(block)
         grid, hop = self._grid, self._model.recipe.framing.hop_length
         while (self._start + grid.length + grid.after) * hop <= self._first + len(self._samples):
             if not 0 < self._start < grid.before:  # too near to the beginning to have the context of the others
@@ -148,7 +150,7 @@ class Preview:
         """The segments that are not final, if the stream ended with this window."""
         is_regular = self._grid.is_regular(self._number)
         if is_regular:
-            self._settled += self._stream.push(window)
+            self._settled += self._stream.push(window, self._meter.take())
         novelty = self._model.novelty
         ended = copy.deepcopy(self._stream, {id(novelty): novelty})  # which is large and never changes
         rest = [*(() if is_regular else ended.push(window)), *ended.finish()]

@@ -165,9 +165,9 @@ class SegmentationOptions:
 
         `sample_rate` is that of the stream, by default the recipe's. Samples and frames come in blocks, a window waits
         for the next and the smoother looks ahead; the second window after the border must be there, or as many as make
-        a segment of `min_duration`, and what is heard after the border. A silence may be one with a segment after it
-        that the model calls silence: where it knows such a label, silences come with what follows them. With a threshold the time counts from the end of the segment that follows, which
-        may turn out to be called the same. A smoother that cannot stream waits for the end, however far.
+        a segment of `min_duration`, and what is heard after the border. With a threshold the time counts from the end
+        of the segment that follows, which may turn out to be called the same; so it does for silences where the model
+        has a label of that name. A smoother that cannot stream waits for the end, however far.
         """
         recipe, smoother = model.recipe, self.smoother_for(model)
         if not isinstance(smoother, SmoothsStreams):
@@ -239,17 +239,19 @@ class WindowStream:
         self._finder = None if options.silence is None else SilenceFinder(options.silence)
         self._waiting = WaitingWindows(model.labels, self._finder)
         self._silent: deque[bool] = deque()  # of windows that are being smoothed
+        self._end = 0.0  # of the last window
 
     def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
         """Take in the next windows and the next cells of the contours; give the windows that are final."""
         if self._finder is not None and contours is not None:
             self._finder.push(contours)
+        self._end = posteriors.segments[-1].end if posteriors.segments else self._end
         return self._smoothed(self._waiting.push(posteriors))
 
     def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
         """The windows that were not final, at the end of the recording."""
         if self._finder is not None:
-            self._finder.finish(end or 0.0)
+            self._finder.finish(self._end, 0.0 if end is None else max(end - self._end, 0.0))
         return [*self._smoothed(self._waiting.finish()), *self._named(self._smoother.finish())]
 
     def _smoothed(self, windows: Posteriors) -> list[ClassifiedSegment]:

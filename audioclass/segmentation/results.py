@@ -73,8 +73,8 @@ class SegmentStream:
     def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
         """The segments that were not final; the recording ends with the last window, or here, in seconds."""
         if self._finder is not None:
-            beyond = 0 if end is None else milliseconds(end - self._end)
-            self._finder.finish(self._end + beyond / 1000)
+            trailing = 0 if end is None else milliseconds(end - self._end)
+            self._finder.finish(self._end, trailing / 1000)
         if self._heard is not None:
             self._heard.finish()
         cells = self._cells.push(self._smoother.push(self._waiting.finish()))

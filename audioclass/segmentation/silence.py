@@ -121,14 +121,16 @@ class SilenceFinder:
         else:
             self._take(self._floor.push(contours.levels, contours.cell))
 
-    def finish(self, end: float) -> None:
-        """No more will come: the recording ends here, and what was trimmed before it is quiet."""
+    def finish(self, end: float, trailing: float = 0.0) -> None:
+        """No more will come: here the sound ends, in seconds, and so much quiet after it was left out."""
         if self._floor is not None:
             self._take(self._floor.finish(self._cell))
-        if end > self._end + self._cell:
-            self._open, self._quiet_until = self._end if self._open is None else self._open, end
-        self._close(end if self._open is not None and self._quiet_until >= self._end else None)
-        self._end = end
+        is_quiet = self._open is not None and self._quiet_until >= min(self._end, end) - ROUNDING
+        if trailing > 0:
+            self._open = self._open if is_quiet else end
+            self._quiet_until, is_quiet = end + trailing, True
+        self._close(end + trailing if is_quiet and end - self._end < self._cell else None)
+        self._end = end + trailing
 
     def _take(self, is_quiet: np.ndarray) -> None:
         if not len(is_quiet):
