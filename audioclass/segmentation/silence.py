@@ -43,10 +43,13 @@ class SilenceRule:
         """From a level in dB or `auto`; none for None, or for `none`."""
         if silence is None or silence == NO_SILENCE:
             return None
+        if silence == AUTOMATIC:
+            return cls(None, least)
         try:
-            return cls(None if silence == AUTOMATIC else float(silence), least)
+            level = float(silence)
         except ValueError:
             raise UsageError(f"silence={silence} must be a level in dB, such as -60, or auto") from None
+        return cls(level, least)
 
     @property
     def longest_wait(self) -> float:
@@ -112,7 +115,7 @@ class SilenceFinder:
 
     def push(self, contours: Contours) -> None:
         """Take in the next cells; what was trimmed before the first is quiet."""
-        if not self._n_cells:
+        if not self._cell:
             self._start, self._cell, self._end = contours.start, contours.cell, contours.start
             if contours.start > 0:
                 self._open, self._quiet_until = 0.0, contours.start

@@ -1,0 +1,113 @@
+"""Silences by level: what brute force finds, as the cells come."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from audioclass.data import Contours, Segment
+from audioclass.errors import UsageError
+from audioclass.segmentation.silence import LONGEST_CLICK, SilenceFinder, SilenceRule
+
+CELL = 0.02
+
+
+def contours(levels, start=0.0):
+    levels = np.asarray(levels, np.int8)
+    return Contours(levels, np.empty((len(levels), 0), np.float32), CELL, start)
+
+
+def silences(levels, rule=None, sizes=(), start=0.0, trailing=0.0):
+    """(start, end) of each silence, of levels that come in portions."""
+    finder = SilenceFinder(rule or SilenceRule())
+    cuts = [0, *np.minimum(np.cumsum(sizes), len(levels)).astype(int), len(levels)]
+    for i, j in itertools.pairwise(cuts):
+        finder.push(contours(levels[i:j], start + i * CELL))
+    finder.finish(start + len(levels) * CELL, trailing)
+    return [(round(one.start, 6), round(one.end, 6)) for one in finder.found]
+
+
+def by_hand(levels, level, least):
+    """Quiet cells, with short sounds between them, in runs that last."""
+    quiet = [value < level for value in levels]
+    for first in range(len(quiet)):
+        for length in range(1, LONGEST_CLICK + 1):
+            last = first + length
+            if 0 < first and last < len(quiet) and quiet[first - 1] and quiet[last]:
+                quiet[first:last] = [True] * length
+    found, at = [], 0
+    for is_quiet, run in itertools.groupby(quiet):
+        n = len(list(run))
+        if is_quiet and n * CELL >= least - 1e-9:
+            found.append((round(at * CELL, 6), round((at + n) * CELL, 6)))
+        at += n
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from([-90, -30]), st.integers(1, 40)), max_size=12),
+    st.lists(st.integers(0, 50), max_size=12),
+    st.sampled_from([0.04, 0.2, 0.4]),
+)
+def test_runs_of_quiet_cells_are_those_found_by_hand(runs, sizes, least):
+    levels = [level for level, n in runs for _ in range(n)]
+    assert silences(levels, SilenceRule(-60, least), sizes) == by_hand(levels, -60, least)
+
+
+def test_what_was_trimmed_is_silent():
+    assert silences([-20] * 50, start=1.0) == [(0.0, 1.0)]
+    assert silences([-90] * 10 + [-20] * 40, start=0.3) == [(0.0, 0.5)]
+    assert silences([-20] * 50, trailing=0.5) == [(1.0, 1.5)]
+    assert silences([-20] * 50, trailing=0.3) == []
+    assert silences([-20] * 40 + [-90] * 10, trailing=0.3) == [(0.8, 1.3)]
+
+
+def test_a_pause_above_the_level_is_found_by_the_noise_floor():
+    rng = np.random.default_rng(0)
+    speech, pause = rng.integers(-35, -15, 500), rng.integers(-56, -53, 60)
+    levels = np.concatenate([speech, pause, speech, pause, speech])
+    assert silences(levels) == []
+    expected = [(10.0, 11.2), (21.2, 22.4)]
+    assert silences(levels, SilenceRule(None)) == expected
+    assert silences(levels, SilenceRule(None), sizes=[7] * 400) == expected
+
+
+def test_steady_sounds_are_no_floor():
+    for level in (-20, -45, -58):
+        assert silences([level] * 2000, SilenceRule(None)) == []
+
+
+def test_what_is_known_is_never_taken_back():
+    rng = np.random.default_rng(1)
+    levels = np.repeat(rng.choice([-90, -30], 60), rng.integers(1, 30, 60))
+    whole = silences(levels)
+    finder = SilenceFinder(SilenceRule())
+    for i, level in enumerate(levels):
+        finder.push(contours([level], i * CELL))
+        known = finder.known_until
+        inside = [(one.start, one.end) for one in finder.found]
+        inside += [] if finder.silent_since is None else [(finder.silent_since, known)]
+        expected = [(start, min(end, known)) for start, end in whole if start < known - 1e-9]
+        assert np.allclose(inside, expected)
+        window = Segment(max(known - 0.5, 0.0), known)
+        covered = sum(max(0, min(end, window.end) - max(start, window.start)) for start, end in expected)
+        assert finder.share(window) == pytest.approx(covered / window.duration if window.duration else 0)
+
+
+@pytest.mark.parametrize("stated", ["loud", "", "-60 dB"])
+def test_what_is_no_level_is_refused(stated):
+    with pytest.raises(UsageError, match=r"must be a level in dB, such as -60, or auto"):
+        SilenceRule.of(stated)
+
+
+def test_levels_and_times_that_make_no_sense_are_refused():
+    for level in (0.0, -200.0, float("nan")):
+        with pytest.raises(UsageError, match="must be a level from -110 to -10 dB"):
+            SilenceRule.of(level)
+    with pytest.raises(UsageError, match="min_silence=0 must be a time above 0"):
+        SilenceRule(least=0)
+    assert SilenceRule.of("none") is None
+    assert SilenceRule.of("auto") == SilenceRule(None)
