@@ -159,6 +159,18 @@ class Contours:
         if not self.cell > 0 or not self.start >= 0:
             raise ValueError(f"cells of {self.cell} s from {self.start} s on")
 
+    @classmethod
+    def joined(cls, parts: Sequence[Contours]) -> Contours:
+        """The cells of all parts, one after the other; there is one part at least."""
+        levels, bands = (np.concatenate([getattr(part, name) for part in parts]) for name in ("levels", "bands"))
+        return cls(levels, bands, parts[0].cell, parts[0].start)
+
+    def split(self, count: int) -> tuple[Contours, Contours]:
+        """The first cells, and the rest."""
+        first = replace(self, levels=self.levels[:count], bands=self.bands[:count])
+        start = self.start + len(first.levels) * self.cell
+        return first, replace(self, levels=self.levels[count:], bands=self.bands[count:], start=start)
+
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:

@@ -62,6 +62,11 @@ class ContourMeter:
         first = self._n_cells - len(levels)
         return Contours(levels, bands, self._length / self._rate, (self._start + first * self._length) / self._rate)
 
+    def n_known(self, n_samples: int) -> int:
+        """How many cells are known once so many samples have come, in blocks of whatever size."""
+        length = self._length
+        return max((length // 2 + n_samples - 2 * length) // (TOGETHER * length), 0) * TOGETHER
+
     @one_thread()
     def _measure(self, n_cells: int) -> None:
         """Level and bands of the next cells; a batch at the end is computed as if it were full."""

@@ -18,7 +18,7 @@ from audioclass.audio.blocks import longest_wait
 from audioclass.audio.contours import ContourMeter
 from audioclass.classifier.model import Model
 from audioclass.contracts import SmoothsStreams
-from audioclass.data import Block, Posteriors, Segment
+from audioclass.data import Block, Contours, Posteriors, Segment
 from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
@@ -97,6 +97,8 @@ class Preview:
         seconds = self._grid.before / model.recipe.framing.frame_rate
         self._recipe = replace(model.recipe, window_hop=seconds)
         self._stream, self._meter = options.stream(model), ContourMeter(model.recipe.framing.sample_rate)
+        self._contours: list[Contours] = []
+        self._n_heard = 0  # cells of contours that the stream has
         self._samples = np.empty(0, np.float32)
         self._offset: int | None = None  # of the stream's first sample
         self._first = 0  # the place of the first sample that is held
@@ -119,6 +121,7 @@ class Preview:
             self._offset = block.start
         self._samples = np.concatenate([self._samples, block.samples[:, 0]])
         self._meter.push(block)
+        self._contours.append(self._meter.take())
         grid, hop = self._grid, self._model.recipe.framing.hop_length
         while (self._start + grid.length + grid.after) * hop <= self._first + len(self._samples):
             if not 0 < self._start < grid.before:  # too near to the beginning to have the context of the others
@@ -150,11 +153,20 @@ class Preview:
         """The segments that are not final, if the stream ended with this window."""
         is_regular = self._grid.is_regular(self._number)
         if is_regular:
-            self._settled += self._stream.push(window, self._meter.take())
+            self._settled += self._stream.push(window, self._heard())
         novelty = self._model.novelty
         ended = copy.deepcopy(self._stream, {id(novelty): novelty})  # which is large and never changes
         rest = [*(() if is_regular else ended.push(window)), *ended.finish()]
         return list(filter(None, map(self._after_final, [*self._settled, *rest])))
+
+    def _heard(self) -> Contours:
+        """The contours that are known with the next window, however the blocks were cut."""
+        grid, framing = self._grid, self._model.recipe.framing
+        n_samples = (self._start + grid.length + grid.after) * framing.hop_length
+        known, rest = Contours.joined(self._contours).split(self._meter.n_known(n_samples) - self._n_heard)
+        self._contours = [rest]
+        self._n_heard += len(known.levels)
+        return known
 
     def _after_final(self, one: ClassifiedSegment) -> ClassifiedSegment | None:
         start, end = max(one.segment.start, self._final_end), one.segment.end

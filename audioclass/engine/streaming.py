@@ -175,15 +175,14 @@ class SegmentationOptions:
         framing = recipe.framing
         rates = sample_rate or framing.sample_rate, framing.sample_rate
         samples = longest_wait(*rates, block_length=SHORT_BLOCK, trim=recipe.trim)
-        frames = (FRAMES_PER_BLOCK + recipe.reach) / framing.frame_rate
-        waiting = samples + frames + framing.frame_length / framing.sample_rate
-        n_windows = 1 + (smoother.look_ahead if isinstance(smoother, LooksAhead) else 0)
+        frames = (FRAMES_PER_BLOCK + recipe.reach) / framing.frame_rate + framing.frame_length / framing.sample_rate
         contours = LONGEST_BATCH + (0.0 if self.silence is None else self.silence.longest_wait)
+        n_windows = 1 + (smoother.look_ahead if isinstance(smoother, LooksAhead) else 0)
         if self.windows:
-            return waiting + n_windows * recipe.window_hop + contours
-        shortest = max(self.min_duration, recipe.window_hop / 2)
+            return samples + max(frames, contours) + n_windows * recipe.window_hop
         contours = max(contours, LONGEST_BATCH + seconds_after(recipe.window_hop))
-        return waiting + recipe.window / 2 + (n_windows + 1.5) * recipe.window_hop + shortest + contours
+        shortest = max(self.min_duration, recipe.window_hop / 2)
+        return samples + max(frames, contours) + recipe.window / 2 + (n_windows + 1.5) * recipe.window_hop + shortest
 
     def finality(self, model: Model, sample_rate: int | None = None) -> str:
         """When what a live stream gives is final, in words: the lag, rounded up to a tenth of a second."""

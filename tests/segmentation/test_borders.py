@@ -1,5 +1,7 @@
 """Borders where the sound changes: found by looking at every place, and never out of order."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -105,7 +107,7 @@ def test_segments_touch_however_the_sound_comes_and_are_kept(text, seed, sizes):
         assert segments(windows, contours, sizes, silence) == whole
         assert whole[0][0] == 0
         assert whole[-1][1] == pytest.approx(seconds)
-        assert all(one[1] == other[0] and one[2] != other[2] for one, other in zip(whole, whole[1:], strict=False))
+        assert all(one[1] == other[0] and one[2] != other[2] for one, other in itertools.pairwise(whole))
         assert all(end > start for start, end, *_ in whole)
         outliner = Outliner()
         outliner.push(windows.segments, contours)

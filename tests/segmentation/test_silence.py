@@ -35,7 +35,7 @@ def by_hand(levels, level, least):
     for first in range(len(quiet)):
         for length in range(1, LONGEST_CLICK + 1):
             last = first + length
-            if 0 < first and last < len(quiet) and quiet[first - 1] and quiet[last]:
+            if first > 0 and last < len(quiet) and quiet[first - 1] and quiet[last]:
                 quiet[first:last] = [True] * length
     found, at = [], 0
     for is_quiet, run in itertools.groupby(quiet):
