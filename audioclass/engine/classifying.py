@@ -50,6 +50,7 @@ def classify(
     unknown: float = 0.0,
     risk: float = 0.0,
     risk_sets: str = "labels",
+    hop: float | str | None = None,
     strict: bool = False,
     run: Run | None = None,
 ) -> Result:
@@ -59,7 +60,11 @@ def classify(
     with `strict` it is an error.
 
     `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name alone, `hmm` goes by how
-    labels followed one another in the recordings that the model was trained on, where these were continuous.
+    labels followed one another in the recordings that the model was trained on, where these were continuous, else by
+    how long their segments lasted.
+
+    A model that was trained on clips hears longer recordings with windows of the length of these, a fifth of it apart;
+    `hop` states other seconds from one window to the next, and `hop="recipe"` takes window and hop of its recipe.
 
     What is stranger than all but a share of `unknown` of the training recordings is called `unknown`; `novelty` of the
     result is the p-value behind that. At a `risk` of 0.05, `sets` of the result are labels of which one is the true one
@@ -76,6 +81,7 @@ def classify(
         unknown=unknown,
         risk=risk,
         risk_sets=risk_sets,
+        hop=hop,
     )
     result = classify_recording(source, loaded(model), options, run.progress, strict=strict or run.strict).result
     for name, cut in result.cuts.items():
@@ -97,6 +103,7 @@ def classify_recording(
     Memory grows with its segments alone, and with its windows for a page.
     """
     start, name = time.perf_counter(), _name(source)
+    model = options.fitted(model)
     classifier, watch = StreamClassifier(model, options), _Watch(for_page, model)
     segments: list[ClassifiedSegment] = []
     with open_audio(source, strict=strict) as audio:

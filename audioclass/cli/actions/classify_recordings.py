@@ -71,6 +71,12 @@ def _note_limits(options: SegmentationOptions, model: Model) -> None:
         screen.note(f"{model.name}: {note}")
 
 
+def _note_windows(options: SegmentationOptions, model: Model, seconds: float = float("inf")) -> None:
+    """Tell of windows that are not the recipe's, where a recording has several."""
+    if (note := options.stream_windows_note(model)) and seconds > options.fitted(model).recipe.window:
+        screen.note(f"{model.name}: {note}")
+
+
 def _refuse_with(option: str, others: Mapping[str, object]) -> None:
     for other, value in others.items():
         if value:
@@ -103,6 +109,7 @@ def _classify_all(
         show_recordings(outcomes, further)
     if ledger is not None:
         ledger.close()
+    _note_windows(options, loaded_model, max((outcome.seconds for outcome in outcomes), default=0.0))
     finish(outcomes, time.perf_counter() - start)
 
 
@@ -136,6 +143,7 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions, *, 
     recipe = loaded_model.recipe
     options.stream(loaded_model)  # what does not fit is refused before the stream is waited for
     _note_limits(options, loaded_model)
+    _note_windows(options, loaded_model)
     further = further_columns(options)
     print_head(further)
     sys.stdout.flush()
@@ -177,4 +185,5 @@ def _classify_with_report(
         print_head(further)
         print_lines(classified.result, further)
     screen.note(f"{report}: written")
+    _note_windows(options, loaded_model, classified.seconds)
     finish([outcome], classified.seconds_taken)
