@@ -49,6 +49,7 @@ def has_order(scores: np.ndarray, y: np.ndarray, weights: np.ndarray) -> bool:
 def warn_of_order(where: str, depth: int = 3) -> None:
     """Scores that do not rise with the labels: a map that never falls can only be constant."""
     warnings.warn(
-        f"{where}: the positive side has no higher scores; the probability is the same for every score",
+        f"{where}: the positive side has no higher scores; the probability is the same for every score: the two sides"
+        " sound alike, have too few recordings, or windows that do not fit what is labelled (--window, --hop)",
         stacklevel=depth,
     )

@@ -63,6 +63,7 @@ def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:
     _check_group_weights(_table(about.get("group_weights", {}), "group weights"))
     _check_last_step(_table(about.get("last_step", {}), "last step"))
     _check_recipe_choice(_table(about.get("recipe_choice", {}), "recipe choice"))
+    _check_durations(_table(about.get("durations", {}), "durations"))
     if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
         raise ModelError("its choices must be texts and numbers")
     notes = about.get("notes", [])
@@ -147,6 +148,19 @@ def _check_recipe_choice(stated: Mapping[str, Any]) -> None:
         raise ModelError("the log-losses that chose its recipe must be numbers")
     if not all(isinstance(reason, str) for reason in reasons.values()):
         raise ModelError("why recipes were left out must be texts")
+
+
+def _check_durations(stated: Mapping[str, Any]) -> None:
+    """Quantiles by their level, where there are any, and the mean of each label, all in seconds."""
+    if not stated:
+        return
+    tables = [_table(stated.get(key, {}), f"durations of {key}") for key in ("segments", "recordings", "labels")]
+    are_numbers = all(_is_number(value) and 0 < value < float("inf") for table in tables for value in table.values())
+    quantiles = [table for table in tables[:2] if table]
+    if not are_numbers or not all({"0.5", "0.95"} <= set(table) for table in quantiles):
+        raise ModelError("its durations must be positive seconds, with a median and the quantile 0.95")
+    if not _is_number(stated.get("parts", 0)) or type(stated.get("hop_is_stated", False)) is not bool:
+        raise ModelError("its durations must say how many segments are parts, and whether the hop was stated")
 
 
 def _check_machines(machines: Any, labels: Sequence[str], plan: Plan | None) -> None:

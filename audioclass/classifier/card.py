@@ -47,8 +47,17 @@ def _data(model: Summary) -> str:
     windows = ", ".join(f"{label} {count}" for label, count in corpus["windows"].items())
     return (
         f"## Trained on\n\n{corpus['recordings']} recordings in {corpus['groups']} groups; windows: {windows}."
-        f" Fingerprint of the corpus: `{corpus['fingerprint'][:16]}`."
+        f"{_durations(model)} Fingerprint of the corpus: `{corpus['fingerprint'][:16]}`."
     )
+
+
+def _durations(model: Summary) -> str:
+    """How long what it was trained on lasted, in medians, where it knows."""
+    stated = model.about.get("durations", {})
+    medians = [stated.get(key, {}).get("0.5") for key in ("segments", "recordings")]
+    if None in medians:
+        return ""
+    return f" Labelled segments last {medians[0]:.3g} s (median), recordings {medians[1]:.3g} s."
 
 
 def _method(model: Summary) -> str:

@@ -86,6 +86,16 @@ class SegmentOptions(OptionGroup):
     min_silence: Annotated[
         float, typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence, such as 0.2.")
     ] = 0.4
+    hop: Annotated[
+        str | None,
+        typer.Option(
+            "--hop",
+            metavar="SECONDS|recipe",
+            help="Seconds from one window to the next, or recipe for the windows of the model's recipe; by default a"
+            " model of clips has windows as long as these, a fifth of it apart.",
+            show_default=False,
+        ),
+    ] = None
 
     def resolved(self, run: Run) -> SegmentationOptions:
         """As the engine takes them, the smoother by its name."""
@@ -185,6 +195,7 @@ class OutputOptions(OptionGroup):
     "audioclass classify tape.wav --silence auto --min-silence 0.2",
     "audioclass classify recordings/ -m sounds.audioclass --unknown 0.01 --risk 0.05 -o segments.csv",
     "audioclass classify walk.wav -m sounds.audioclass --risk 0.05 --risk-sets node",
+    "audioclass classify walk.wav -m clips.audioclass --hop 0.5",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
     "rtl_fm -M wbfm -f 98.5M -r 32000 - | audioclass classify --follow - --rate 32000 --encoding s16le",
@@ -212,6 +223,9 @@ def classify(
     On a terminal a timeline and a table; in a pipe tab-separated lines. A recording that cannot be read is listed with
     its reason and skipped, a damaged one is classified as far as it can be read; the exit code is then 1. Formats that
     carry no probabilities leave them out: audacity, dcase, elan, srt, textgrid and webvtt.
+
+    A model that was trained on clips classifies longer recordings with windows as long as its clips, and says so;
+    --hop states the distance of windows.
 
     `novelty` is the probability that a training recording, held out, would be as strange as the segment; the model must
     have been trained on 20 groups or more. `set` holds the labels of `--risk`, the likeliest first; with `--risk-sets

@@ -59,6 +59,9 @@ def train(
     groups that were held out; a random split, which leaks groups, is shown for comparison. A run that was killed goes
     on where it stopped when it is started again. Options may also stand in a file `audioclass.toml` beside the corpus.
 
+    Where labels are parts of longer recordings, windows are at most half as long as most of them, which the run states;
+    --window and --hop state others. A labelled segment that no window is given to has one of its own.
+
     A recording that cannot be read is listed with its reason and left out; of a damaged one the labelled segments
     before the damage are used. The model is written unless a label has none left, and the exit code is 1.
     """

@@ -40,6 +40,14 @@ class TakesTransitions(Protocol):
         """The same smoother for labels of which each followed each so often, (n_labels, n_labels)."""
 
 
+@runtime_checkable
+class TakesDurations(Protocol):
+    """A smoother that can go by how long segments lasted where a model was trained on clips, which follow nothing."""
+
+    def with_durations(self, windows: np.ndarray) -> Smoother:
+        """The same smoother for labels whose segments last so many windows on average, (n_labels,)."""
+
+
 class SmoothingStream(Protocol):
     """The windows of one recording, smoothed as they come."""
 

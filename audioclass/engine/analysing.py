@@ -174,7 +174,7 @@ class Analyst:
         return replace(analysis, seconds_taken=time.perf_counter() - start)
 
     def _analysed(self, known: Analysis, digest: str) -> Analysis:
-        model = self.model.load()
+        model = self.options.fitted(self.model.load())
         reading = _Reading(known.path, model, self.progress)
         windows = self._windows(model, self._features(digest, model, reading), reading)
         known = replace(known, seconds=reading.seconds, sample_rate=reading.sample_rate, channels=reading.channels)

@@ -16,6 +16,7 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.projection import Projection
 from audioclass.engine.archive_rows import now, table_of
 from audioclass.engine.models import SUFFIX, ModelFile, model_path
+from audioclass.engine.stream_windows import with_stream_windows
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.index.schema import MODELS
 from audioclass.index.snapshot import KnownModel, Snapshot
@@ -36,8 +37,8 @@ class ArchivedModel:
 
     @property
     def model(self) -> Model:
-        """The model itself."""
-        return self.file.load()
+        """The model itself, with the windows that it classifies recordings with: the same for all of an archive."""
+        return with_stream_windows(self.file.load())
 
 
 def register_model(address: str, model: str | Path) -> ArchivedModel:
@@ -48,7 +49,8 @@ def register_model(address: str, model: str | Path) -> ArchivedModel:
 
     def absent(_version: object) -> Any:
         """Its row, unless somebody else was first."""
-        return None if _stored(Snapshot(address), digest) else _row(file.load(), content, digest)
+        is_there = _stored(Snapshot(address), digest) is not None
+        return None if is_there else _row(with_stream_windows(file.load()), content, digest)
 
     stored = _stored(Snapshot(address), digest)
     if stored is None:

@@ -175,6 +175,8 @@ class Ledger:
 
 def _fingerprint(model: Model, options: SegmentationOptions) -> str:
     identity = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(options)]
+    recipe = options.fitted(model).recipe
+    identity += [recipe.window, recipe.window_hop]
     if model.transitions is not None:
         identity.append(model.transitions.tolist())
     digest = hashlib.sha256(json.dumps(identity).encode())

@@ -53,6 +53,7 @@ def classify(
     risk_sets: str = "labels",
     silence: float | str | None = DEFAULT_SILENCE.level,
     min_silence: float = DEFAULT_SILENCE.least,
+    hop: float | str | None = None,
     strict: bool = False,
     sample_rate: int | None = None,
     encoding: str | None = None,
@@ -71,7 +72,10 @@ def classify(
 
     `smooth` is the name of a smoother, `name:parameter=value,…`, or a smoother. By its name, with `look_ahead` at most,
     `hmm` goes by how labels followed one another in the recordings that the model was trained on, where these were
-    continuous.
+    continuous, else by how long their segments lasted.
+
+    A model that was trained on clips hears longer recordings with windows of the length of these, a fifth of it apart;
+    `hop` states other seconds from one window to the next, and `hop="recipe"` takes window and hop of its recipe.
 
     What is quieter than `silence`, in dB of full scale, for `min_silence` seconds or more is silence for every model;
     with `"auto"` what is no louder than the noise floor of the recording, with None only what the model labels so.
@@ -92,6 +96,7 @@ def classify(
         risk=risk,
         risk_sets=risk_sets,
         silence=SilenceRule.of(silence, min_silence),
+        hop=hop,
     )
     raw, strict = RawFormat.stated(sample_rate, encoding, channels), strict or run.strict
     result = classify_recording(source, loaded(model), options, run.progress, strict=strict, raw=raw).result
@@ -115,6 +120,7 @@ def classify_recording(
     With `raw` it is samples without a header. Memory grows with its segments alone, and with its windows for a page.
     """
     start, name = time.perf_counter(), _name(source)
+    model = options.fitted(model)
     classifier, watch = StreamClassifier(model, options), _Watch(for_page, model)
     segments: list[ClassifiedSegment] = []
     with open_audio(source, strict=strict, raw=raw) as audio:

@@ -44,6 +44,8 @@ def compare_configs(
         warnings.warn(f"{choice}, for all that are compared", stacklevel=2)
         configs = {name: replace(config, recipe=first.recipe) for name, config in configs.items()}
     prepared = prepare_folds(corpus, first, run, folds=folds, reader=reader)
+    for note in (*prepared.notes, *prepared.dataset.remarks):
+        warnings.warn(note, stacklevel=2)
     with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
         evaluated = {name: prepared.evaluate(config, run.telling(name), store) for name, config in configs.items()}
     return _compared(evaluated, prepared.folds)

@@ -16,7 +16,10 @@ import numpy as np
 from audioclass.contracts import CorpusReader, LabelFormat, UsesFormats
 from audioclass.corpora.choosing import read_corpus
 from audioclass.data import Clip, Corpus, Cut, Features, Ignored, Segment
+from audioclass.engine.durations import Durations
 from audioclass.engine.features import extract_many
+from audioclass.engine.separate_windows import SeparateWindows, cut_separate_windows
+from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import AudioFileError, CorpusError, PluginError, UsageError
 from audioclass.extraction.recipe import Recipe
 from audioclass.outputs import refuse_inputs
@@ -35,6 +38,8 @@ class Dataset:
     `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
     `remarks` say what else of the corpus was not used, `lost` are labels whose recordings could not be read.
     `contents` are digests of the files; `missing` are those of the failures that are not there, with their labels.
+    `are_separate` tells which windows were cut for one clip alone, None where none was; `lengths` are those of the
+    files in seconds.
     """
 
     X: np.ndarray
@@ -48,6 +53,8 @@ class Dataset:
     lost: tuple[str, ...] = ()
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     missing: tuple[Ignored, ...] = ()
+    are_separate: np.ndarray | None = None
+    lengths: Mapping[Path, float] = field(default_factory=dict)
 
     @classmethod
     def empty(cls, n_features: int) -> Dataset:
@@ -91,6 +98,8 @@ class Dataset:
         A stretch ends where more than `hop` seconds lie between windows: only those that follow one another at once, as
         they do where a recording is classified, tell how labels follow one another.
         """
+        if self.are_separate is not None:  # they lie among the others, at times of their own
+            return replace(self.take(np.flatnonzero(~self.are_separate)), are_separate=None).label_sequences(hop)
         files = np.unique([str(clip.file) for clip in self.clips], return_inverse=True)[1][self.which]
         starts = np.array([segment.start for segment in self.segments])
         order = np.lexsort((starts, files))
@@ -101,7 +110,8 @@ class Dataset:
     def take(self, rows: np.ndarray) -> Dataset:
         """Some of the rows; labels and clips stay."""
         segments = tuple(self.segments[i] for i in rows)
-        return replace(self, X=self.X[rows], which=self.which[rows], segments=segments)
+        are_separate = None if self.are_separate is None else self.are_separate[rows]
+        return replace(self, X=self.X[rows], which=self.which[rows], segments=segments, are_separate=are_separate)
 
     def regrouped(self, names: Mapping[str, str]) -> Dataset:
         """The same with other names of some groups; those of one name are one group."""
@@ -187,6 +197,7 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
     """Extract every recording of the corpus, or find what is cached of it, and label its windows.
 
     A window takes the label that covers most of it, where that covers half of the window or half of what is labelled.
+    A labelled segment that gets no window so has windows of its own, cut from it alone.
     Of a damaged recording only the labelled segments before its damage are used: what a label of all of it tells of may
     have been in the part that is lost. A recording that the corpus names and that is not there is a failure too.
     """
@@ -197,9 +208,26 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
         raise CorpusError("no recording of the corpus could be used: it is empty")
     gathered = _Gathered(corpus.clips, tuple(filter(_is_missed, corpus.ignored)))
     parts = dict(_extracted(list(by_file), recipe, gathered.failures, run))
+    without = {file: _without_window(corpus.clips, by_file[file], *parts[file]) for file in by_file if file in parts}
+    separate = cut_separate_windows(corpus.clips, without, recipe, run)
     for file in (file for file in by_file if file in parts):  # in the order of the corpus, not of completion
-        gathered.add(file, by_file[file], *parts[file])
-    return gathered.dataset()
+        gathered.add(file, by_file[file], *parts[file], separate.get(file))
+    return gathered.dataset().remarked(gathered.windows_that_fit(recipe))
+
+
+def _without_window(
+    clips: Sequence[Clip], members: Sequence[int], features: Features, _: str, cut: Cut | None
+) -> list[int]:
+    """The clips of a recording that no regular window is given to, though what they tell of could be read."""
+    owners, are_lost = _owners(features, [clips[i] for i in members], cut)
+    return [i for place, i in enumerate(members) if place not in owners and not are_lost[place]]
+
+
+def _owners(features: Features, clips: Sequence[Clip], cut: Cut | None) -> tuple[np.ndarray, np.ndarray]:
+    """Which of a recording's clips each window belongs to, -1 for none, and which clips are lost with its damage."""
+    owners = owners_of(features.segments, clips)
+    are_lost = np.array([cut is not None and reaches_beyond(clip, cut) for clip in clips])
+    return np.where((owners >= 0) & ~are_lost[owners], owners, -1), are_lost
 
 
 def _is_missed(ignored: Ignored) -> bool:
@@ -234,28 +262,47 @@ class _Gathered:
         self._identities: list[str] = []
         self._read: set[Path] = set()
         self._contents: dict[Path, bytes] = {}
-        self._n_unused = 0
+        self._lengths: dict[Path, float] = {}
+        self._are_separate: list[bool] = []
+        self._separate: set[int] = set()
+        self._unused: list[int] = []
 
-    def add(self, file: Path, members: Sequence[int], features: Features, content: str, cut: Cut | None) -> None:
-        """The windows of a recording, each given to one of the recording's clips or left out."""
+    def add(
+        self,
+        file: Path,
+        members: Sequence[int],
+        features: Features,
+        content: str,
+        cut: Cut | None,
+        separate: SeparateWindows | None,
+    ) -> None:
+        """The windows of a recording, each given to one of its clips or left out, and those that are separate."""
         self._contents[file] = content_digest(file)
-        clips = [self.clips[i] for i in members]
-        owners, n_lost = owners_of(features.segments, clips), 0
+        self._lengths[file] = features.segments[-1].end if features.segments else 0.0
+        owners, are_lost = _owners(features, [self.clips[i] for i in members], cut)
         if cut is None:
             self._read.add(file)
         else:
-            is_lost = np.array([reaches_beyond(clip, cut) for clip in clips])
-            owners, n_lost = np.where((owners >= 0) & ~is_lost[owners], owners, -1), int(is_lost.sum())
-            self.failures.append((file, f"{file}: {cut.reason}; {_part_used(n_lost, len(clips))}"))
+            self.failures.append((file, f"{file}: {cut.reason}; {_part_used(int(are_lost.sum()), len(members))}"))
         used = np.flatnonzero(owners >= 0)
-        if not len(used) and not n_lost:
+        owning = [members[owner] for owner in owners[used]]
+        self._take(owning, features, used, are_separate=False)
+        if separate is not None:
+            owning += separate.owners.tolist()
+            self._take(separate.owners.tolist(), separate.features, np.arange(len(separate.owners)), are_separate=True)
+        if not owning and not are_lost.any():
             self.failures.append((file, f"{file}: no window of it lies in what is labelled"))
         else:
-            self._n_unused += len(members) - n_lost - len(np.unique(owners[used]))
-        self._rows.append(features.X[used])
-        self._which += [members[owner] for owner in owners[used]]
-        self._segments += [features.segments[i] for i in used]
+            lost = {i for i, is_lost in zip(members, are_lost.tolist(), strict=True) if is_lost}
+            self._unused += [i for i in members if i not in lost.union(owning)]
         self._identities += [f"{content} {_identity(self.clips[i])}" for i in members]
+
+    def _take(self, owners: Sequence[int], features: Features, rows: np.ndarray, *, are_separate: bool) -> None:
+        self._rows.append(features.X[rows])
+        self._which += owners
+        self._segments += [features.segments[i] for i in rows]
+        self._are_separate += [are_separate] * len(rows)
+        self._separate |= set(owners) if are_separate else set()
 
     def dataset(self) -> Dataset:
         """All of it; a CorpusError where there is nothing."""
@@ -268,7 +315,33 @@ class _Gathered:
         remarks, lost = tuple(self._remarks(labels)), tuple(self._lost(labels))
         X = np.concatenate(self._rows)
         contents, missing = self._contents, self._missing
-        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost, contents, missing)
+        are_separate = np.array(self._are_separate) if self._separate else None
+        return Dataset(
+            X,
+            labels,
+            self.clips,
+            which,
+            segments,
+            failures,
+            digest,
+            remarks,
+            lost,
+            contents,
+            missing,
+            are_separate,
+            self._lengths,
+        )
+
+    def windows_that_fit(self, recipe: Recipe) -> list[str]:
+        """A remark where segments needed windows of their own and other windows would fit them."""
+        fitting = FittingWindows.of(Durations.of(self.clips, self._lengths)).applied(recipe)
+        if not self._separate or fitting.windows == recipe.windows:
+            return []
+        return [
+            f"{len(self._separate)} of {len(self.clips)} labelled segments have no window of {recipe.window:g} s every"
+            f" {recipe.window_hop:g} s and got one of their own: --window {fitting.window:g} --hop"
+            f" {fitting.window_hop:g} fits them"
+        ]
 
     def _lost(self, labels: Sequence[str]) -> list[str]:
         unread = {file for file, _ in self.failures} - self._read
@@ -278,9 +351,21 @@ class _Gathered:
     def _remarks(self, labels: Sequence[str]) -> Iterator[str]:
         for label in sorted({clip.label for clip in self.clips} - set(labels)):
             yield f"label {label!r} has no recording that could be used"
-        if self._n_unused:
-            yield f"{self._n_unused} labelled segments have no window of their own: too short, or covered by others"
+        yield from self._empty_segments()
         yield from self._repeated()
+
+    def _empty_segments(self) -> Iterator[str]:
+        """A remark of what is labelled and holds nothing."""
+        if not self._unused:
+            return
+        n_points = sum(self.clips[i].start == self.clips[i].end for i in self._unused)
+        reasons = [(n_points, "without length"), (len(self._unused) - n_points, "beyond the end of the recording")]
+        why = ", ".join(f"{n} {reason}" for n, reason in reasons if n)
+        first = _clip_name(self.clips[self._unused[0]])
+        yield (
+            f"{len(self._unused)} of {len(self.clips)} labelled segments hold no sound and are not used: {why}, such as"
+            f" {first}; correct their times"
+        )
 
     def _repeated(self) -> Iterator[str]:
         """A remark where a recording stands twice in the corpus, under two names and in two groups."""

@@ -92,8 +92,8 @@ class Evaluated:
     def warnings(self, evaluation: Evaluation) -> list[str]:
         """What a user should know before trusting its evaluation."""
         if self.near_duplicates is None:
-            return []
-        return [near_duplicate_warning(self.near_duplicates, self.dataset, evaluation)]
+            return [*self.dataset.remarks]
+        return [*self.dataset.remarks, near_duplicate_warning(self.near_duplicates, self.dataset, evaluation)]
 
     def facts(self, evaluation: Evaluation) -> dict[str, Any]:
         """The same as plain values, beside those of the evaluation."""

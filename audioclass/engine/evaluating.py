@@ -109,7 +109,7 @@ def _cross_validate_chosen(read: Corpus, config: TrainingConfig, run: Run, state
         prepared = replace(prepared, folds=folds[prepared.dataset.which])
         with stage_store(run, "folds", prepared.dataset.fingerprint) as store:
             evaluated = prepared.evaluate(chosen[name], run.telling(f"recipe {name}"), store, only=names)
-        parts.append(replace(evaluated, notes=tuple(notes[name])))
+        parts.append(replace(evaluated, notes=(*notes[name], *evaluated.notes)))
     if len(parts) == 1:  # which has all rows, so that those of near-duplicates are its own
         return replace(parts[0], near_duplicates=prepared.near_duplicates(chosen[name]))
     return Evaluated.joined(parts)

@@ -22,6 +22,7 @@ from audioclass.engine.near_duplicates import near_duplicates_among
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.trainable import check_labels, check_read
 from audioclass.engine.training import recipe_of, train_on
+from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import CorpusError
 from audioclass.extraction.recipe import Recipe
 from audioclass.run import Run
@@ -38,7 +39,7 @@ class FoldedCorpus:
 
     `recipe` is theirs at the rate of the recordings; None where that is the rate of their own.
     The `dataset` has the features of the recipe's fixed parts; those of parts that learn are extracted for each fold,
-    by what was learnt from the others; the `corpus` is needed for that alone.
+    by what was learnt from the others; the `corpus` is needed for that alone. `notes` say what was chosen for them.
     """
 
     dataset: Dataset
@@ -46,6 +47,7 @@ class FoldedCorpus:
     taxonomy: Taxonomy | None
     recipe: Recipe | None = None
     corpus: Corpus = field(default_factory=lambda: Corpus(()))
+    notes: tuple[str, ...] = ()
     _fits: dict[Any, Recipe] = field(default_factory=dict, repr=False)  # several configurations learn the same
 
     def evaluate(
@@ -83,6 +85,7 @@ class FoldedCorpus:
             support_rows=float(np.mean([result.support_rows for result in results])),
             inverse_temperature=float(np.mean([result.inverse_temperature for result in results])),
             tree=results[0].tree,
+            notes=self.notes,
         )
 
     @one_thread()
@@ -187,9 +190,11 @@ def check_read_table(read: Corpus, config: TrainingConfig, folds: str) -> None:
 
 def gather_folds(read: Corpus, config: TrainingConfig, run: Run) -> FoldedCorpus:
     """The windows of a corpus, not yet in folds."""
-    recipe, remarks = recipe_for(read, recipe_of(config))
+    windows = FittingWindows.for_corpus(read, config)
+    recipe, remarks = recipe_for(read, windows.applied(recipe_of(config)))
     dataset = gather(read, recipe.fixed, run).remarked(remarks)
     taxonomy = tree_for(read, dataset.labels, config.taxonomy)
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
-    return FoldedCorpus(dataset, np.zeros(len(dataset.X), dtype=int), taxonomy, recipe, read)
+    notes = tuple(filter(None, [windows.reason(recipe)]))
+    return FoldedCorpus(dataset, np.zeros(len(dataset.X), dtype=int), taxonomy, recipe, read, notes)

@@ -12,6 +12,7 @@ from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.contracts import Kernel
 from audioclass.engine.datasets import Dataset
+from audioclass.engine.durations import with_added_labels
 from audioclass.engine.knowing import KnownGroups
 from audioclass.engine.provenance import describe
 from audioclass.engine.remembering import Joined
@@ -72,6 +73,7 @@ class ModelUpdate:
         else:
             grouped = self._evaluation(training, examples)
         about = describe(added, self.config, run, training, grouped, None, examples.y)
+        about["durations"] = with_added_labels(self.old.about.get("durations", {}), about["durations"])
         if not len(added.X):
             about |= {"corpus": self.old.about.get("corpus", {})}
         model = Model.of(

@@ -93,6 +93,7 @@ class Preview:
     def __init__(self, model: Model, options: SegmentationOptions) -> None:
         if not isinstance(options.smoother_for(model), SmoothsStreams):
             options = replace(options, smoother=NoSmoothing(), adapts=False)
+        model = options.fitted(model)
         self._model, self._grid = model, PreviewGrid.of(model.recipe)
         seconds = self._grid.before / model.recipe.framing.frame_rate
         self._recipe = replace(model.recipe, window_hop=seconds)

@@ -9,6 +9,7 @@ import numpy as np
 
 from audioclass.classifier.blame import versions
 from audioclass.engine.datasets import Dataset
+from audioclass.engine.durations import Durations
 from audioclass.engine.recipe_choice import RecipeChoice
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.run import Registry, Run
@@ -40,6 +41,7 @@ def describe(
         "pieces": components_of(config, training, run.registry),
         "choices": {**config.to_plain(), "seed": run.seed},
         "corpus": _corpus_facts(dataset),
+        "durations": durations_of(dataset).to_plain() | {"hop_is_stated": "hop" in config.chosen},
         "report": {"grouped": figures(grouped), "random_split": figures(random_split) if random_split else None},
         "machines": machine_report(training, y),
         "last_step": dict(training.last_step),
@@ -78,6 +80,11 @@ def _corpus_facts(dataset: Dataset) -> dict[str, Any]:
         "windows": {label: int(count) for label, count in zip(dataset.labels, counts, strict=True)},
         "left_out": len(dataset.failures),
     }
+
+
+def durations_of(dataset: Dataset) -> Durations:
+    """How long the segments and recordings of a dataset last, of those that it has windows of."""
+    return Durations.of([dataset.clips[i] for i in np.unique(dataset.which)], dataset.lengths)
 
 
 def _origin(registry: Registry, kind: str, name: str) -> dict[str, str]:

@@ -18,6 +18,7 @@ from audioclass.data import Clip, Corpus
 from audioclass.engine.datasets import Dataset, gather
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.rates import recipe_for
+from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import AudioclassError, CorpusError
 from audioclass.extraction.recipe import Recipe
 from audioclass.extraction.recipes import load_recipe, shipped_recipes
@@ -62,11 +63,13 @@ def with_chosen_recipe(
     """The configuration with a recipe, chosen on the corpus, or on the clips that are `used`, where that was asked."""
     if config.recipe != AUTO_RECIPE:
         return config, None
-    choice = choose_recipe(corpus, run, used)
+    choice = choose_recipe(corpus, run, used, FittingWindows.for_corpus(corpus, config))
     return replace(config, recipe=choice.recipe).with_windows(), choice
 
 
-def choose_recipe(corpus: Corpus, run: Run, used: Sequence[int] | None = None) -> RecipeChoice:
+def choose_recipe(
+    corpus: Corpus, run: Run, used: Sequence[int] | None = None, windows: FittingWindows | None = None
+) -> RecipeChoice:
     """The candidate of the lowest held-out log-loss on a sample of the clips, the same for the same clips.
 
     The first of them unless another is clearly better, and where the sample has no two groups to hold out.
@@ -80,7 +83,8 @@ def choose_recipe(corpus: Corpus, run: Run, used: Sequence[int] | None = None) -
         if reason:
             reasons[name] = reason
             continue
-        recipes[name] = load_recipe(name, run.registry)
+        recipe = load_recipe(name, run.registry)
+        recipes[name] = recipe if windows is None else windows.applied(recipe)
         fitted = fit_recipe(recipe_for(sample, recipes[name].at_one_speed)[0], clips, run.telling(f"recipe {name}"))
         dataset = _spread_windows(gather(sample, fitted, run.telling(f"recipe {name}")), MOST_WINDOWS)
         if len(np.unique(dataset.groups)) > 1 and len(dataset.labels) > 1:

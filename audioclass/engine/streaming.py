@@ -14,8 +14,9 @@ from audioclass.audio.blocks import longest_wait
 from audioclass.audio.contours import LONGEST_BATCH, ContourMeter
 from audioclass.classifier.model import ROWS_TOGETHER, Model
 from audioclass.classifier.risk import Risk, members_of, sets_of
-from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesTransitions
+from audioclass.contracts import LooksAhead, Smoother, SmoothsStreams, TakesDurations, TakesTransitions
 from audioclass.data import Block, Contours, Features, Posteriors, Result
+from audioclass.engine.stream_windows import Hop, hop_of, stream_windows_note, windows_of_labels, with_stream_windows
 from audioclass.errors import UsageError
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.frames import FRAMES_PER_BLOCK
@@ -46,7 +47,8 @@ class SegmentationOptions:
     the sets of labels that are given with each segment, which are any `labels` or, of `risk_sets` that are a `node`,
     one group of the model's tree. Both are off at 0, and need a model that was trained for them.
     What is silent by its level is so for every model; without a rule for `silence` nothing is but by its label.
-    A smoother that `adapts` goes by the transitions between labels that the model learnt, where it learnt any.
+    A smoother that `adapts` goes by the transitions between labels that the model learnt, where it learnt any, else by
+    the durations of what it was trained on. `hop` is the distance of windows in seconds, or `recipe`; None fits it.
     """
 
     smoother: Smoother
@@ -58,6 +60,7 @@ class SegmentationOptions:
     risk: float = 0.0
     risk_sets: str = "labels"
     silence: SilenceRule | None = DEFAULT_SILENCE
+    hop: Hop = None
 
     @classmethod
     def of(cls, smooth: Any, run: Run, **options: Any) -> SegmentationOptions:
@@ -70,6 +73,7 @@ class SegmentationOptions:
         return cls(run.component("smoother", smooth), adapts=adapts, **options)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "hop", hop_of(self.hop))
         if not 0 <= self.min_duration < float("inf"):
             raise UsageError(f"min_duration={self.min_duration} must be a time of at least 0")
         if not 0 <= self.threshold <= 1:
@@ -86,9 +90,21 @@ class SegmentationOptions:
 
     def smoother_for(self, model: Model) -> Smoother:
         """The smoother, with what the model learnt of its labels where it adapts."""
+        model = self.fitted(model)
         if self.adapts and model.transitions is not None and isinstance(self.smoother, TakesTransitions):
             return self.smoother.with_transitions(model.transitions)
+        windows = windows_of_labels(model)
+        if self.adapts and windows is not None and isinstance(self.smoother, TakesDurations):
+            return self.smoother.with_durations(windows)
         return self.smoother
+
+    def fitted(self, model: Model) -> Model:
+        """The model with the windows that recordings are classified with."""
+        return with_stream_windows(model, self.hop)
+
+    def stream_windows_note(self, model: Model) -> str:
+        """Why these windows are not the recipe's; empty where they are."""
+        return stream_windows_note(model, self.hop)
 
     def stream(self, model: Model, borders: StoredBorders | None = None) -> SegmentStream | WindowStream:
         """Takes in the posteriors and contours of one recording.
@@ -107,7 +123,7 @@ class SegmentationOptions:
                 min_duration=self.min_duration,
                 threshold=self.threshold,
                 novelty=self.novelty_rule(model),
-                contours=ContourRule(self.silence, model.recipe.window_hop / 2),
+                contours=ContourRule(self.silence, self.fitted(model).recipe.window_hop / 2),
                 borders=borders,
             )
         except ValueError as error:
@@ -169,7 +185,7 @@ class SegmentationOptions:
         of the segment that follows, which may turn out to be called the same; so it does for silences where the model
         has a label of that name. A smoother that cannot stream waits for the end, however far.
         """
-        recipe, smoother = model.recipe, self.smoother_for(model)
+        recipe, smoother = self.fitted(model).recipe, self.smoother_for(model)
         if not isinstance(smoother, SmoothsStreams):
             return float("inf")
         framing = recipe.framing
@@ -206,9 +222,9 @@ class StreamClassifier:
     """A model at work on one recording: features in, final segments out."""
 
     def __init__(self, model: Model, options: SegmentationOptions) -> None:
-        self.model = model
+        self.model = options.fitted(model)
         self._n_rows = 0
-        self._stream = options.stream(model)
+        self._stream = options.stream(self.model)
 
     def posteriors(self, features: Features) -> Posteriors:
         """Those of the next windows of the recording."""
@@ -291,7 +307,7 @@ def classify_stream(blocks: Iterable[Block], model: Model, options: Segmentation
             seconds = (block.start + len(block.samples)) / block.sample_rate
             yield block
 
-    for features, contours in heard_features(timed(), model.recipe, at_once=True):
+    for features, contours in heard_features(timed(), classifier.model.recipe, at_once=True):
         yield from classifier.push(classifier.posteriors(features), contours)
     yield from classifier.finish(seconds)
 

@@ -32,6 +32,7 @@ from audioclass.engine.versions import (
     judge_averages,
     train_on_versions,
 )
+from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
@@ -76,7 +77,8 @@ def train(
     read = read_corpus_at(corpus, run, reader)
     check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))  # before the work, from the table alone
     config, choice = with_chosen_recipe(config, read, run)
-    recipe, remarks = recipe_for(read, recipe_of(config))
+    windows = FittingWindows.for_corpus(read, config)
+    recipe, remarks = recipe_for(read, windows.applied(recipe_of(config)))
     recipe = fit_recipe(recipe, read.clips, run)
     config = replace(config, recipe=recipe)
     dataset = gather(read, recipe, run).remarked(remarks)
@@ -88,6 +90,7 @@ def train(
         taxonomy=taxonomy,
         name=name or Path(corpus).resolve().stem,
         recipe_choice=choice,
+        windows=windows,
     )
     if tree is None:
         return trained
@@ -121,12 +124,13 @@ def train_on(
     compares_splits: bool = True,
     learns_novelty: bool = True,
     recipe_choice: RecipeChoice | None = None,
+    windows: FittingWindows | None = None,
 ) -> Trained:
     """Train on windows that are at hand.
 
     Near-duplicates in different groups are held out together. Without `compares_splits` no random split is evaluated
     for comparison, and nobody is told what near-duplicates are worth. Without `learns_novelty` the model does not know
-    what is strange to it.
+    what is strange to it. `windows` are what the recipe's were made to fit.
     """
     check_read(dataset)
     check_labels(dataset.labels, taxonomy)
@@ -145,7 +149,8 @@ def train_on(
             if config is not asked:
                 whole = corpus.regrouped(duplicates.same_groups)
                 judged = judge_averages(judged, whole, asked, preprocessing)
-        judged = judged.saying(*fitted.choices, *duplicates.choices)
+        fits = "" if windows is None else windows.reason(recipe)
+        judged = judged.saying(*filter(None, [fits]), *fitted.choices, *duplicates.choices)
         figures = _measure(dataset, judged, duplicates, taxonomy, run, store, compares_splits=compares_splits)
         about = _describe(corpus, judged, figures, run, fitted.group_weights, recipe_choice)
         if judged.answers_in is not None:

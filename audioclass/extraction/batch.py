@@ -17,6 +17,7 @@ from audioclass.errors import AudioclassError, AudioFileError, ComponentError
 from audioclass.extraction.cache import Cache, CachedFeatures, FeaturesInMemory, JoinedFeatures, content_of, key_of
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
+from audioclass.extraction.stretches import Span, extract_stretches
 from audioclass.recordings import regular
 from audioclass.run import Progress, Run, SerialExecutor, silent
 from audioclass.storage import warn_unkept
@@ -59,12 +60,21 @@ def extract_batch(paths: Sequence[Path], recipe: Recipe, cache: Cache | None, ru
 
 
 def extract_one(
-    path: Path, recipe: Recipe, cache: Cache | None, progress: Progress = silent, *, strict: bool = False
+    path: Path,
+    recipe: Recipe,
+    cache: Cache | None,
+    progress: Progress = silent,
+    *,
+    strict: bool = False,
+    spans: Sequence[Span] = (),
 ) -> Extracted:
-    """Extract a recording or find it in the cache; an error that a user can understand becomes a reason."""
+    """Extract a recording or find it in the cache; an error that a user can understand becomes a reason.
+
+    With `spans` only these stretches of it are extracted, each as a recording of its own.
+    """
     start = time.perf_counter()
     try:
-        extracted = _marked(_extracted(path, recipe, cache, progress), strict=strict)
+        extracted = _marked(_extracted(path, recipe, cache, progress, spans), strict=strict)
     except AudioclassError as error:
         where = f"{path}: " if isinstance(error, ComponentError) else ""  # a component does not know what it is given
         extracted = Extracted(path, reason=f"{where}{error}")
@@ -82,7 +92,7 @@ def _marked(extracted: Extracted, *, strict: bool) -> Extracted:
     return replace(extracted, reason=f"{name}: {cut.reason}; features up to there")
 
 
-def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progress) -> Extracted:
+def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progress, spans: Sequence[Span]) -> Extracted:
     """The features from the cache or computed, in the cache where it takes them.
 
     A pipe has no content to know it by.
@@ -90,6 +100,7 @@ def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progre
     is_pipe = str(path) == "-"
     with _readable(path):
         content = uuid.uuid4().hex if is_pipe else content_of(regular(path))
+    content += f" {list(spans)}" if spans else ""
     key, unkept = key_of(content, recipe), None
     if cache is not None and not is_pipe:
         parts = _halves(content, recipe)
@@ -97,12 +108,12 @@ def _extracted(path: Path, recipe: Recipe, cache: Cache | None, progress: Progre
         missing = {part: half for part, half in parts.items() if part not in entries}
         try:
             if missing and cache.keeps:
-                entries |= _written(path, missing, recipe, cache, progress)
+                entries |= _written(path, missing, recipe, cache, progress, spans)
         except OSError as error:  # of writing: those of reading have become errors of the recording
             unkept = error
         if (joined := _joined(key, recipe, parts, entries)) is not None:
             return Extracted(path, joined, was_cached=not missing)
-    computed = _Computed(path, recipe, progress)
+    computed = _Computed(path, recipe, progress, spans)
     in_memory = FeaturesInMemory.of(key, computed.chunks(), recipe, computed.cut_of)
     return Extracted(path, in_memory, unkept=unkept)
 
@@ -131,22 +142,29 @@ def _joined(
 
 
 def _written(
-    path: Path, missing: Mapping[str, Recipe], recipe: Recipe, cache: Cache, progress: Progress
+    path: Path,
+    missing: Mapping[str, Recipe],
+    recipe: Recipe,
+    cache: Cache,
+    progress: Progress,
+    spans: Sequence[Span],
 ) -> dict[str, CachedFeatures]:
     """The entries that the cache lacks, by their keys, computed in one pass."""
-    computed = _Computed(path, next(iter(missing.values())) if len(missing) == 1 else recipe, progress)
+    computed = _Computed(path, next(iter(missing.values())) if len(missing) == 1 else recipe, progress, spans)
     return dict(zip(missing, cache.write_several(missing, computed.chunks(), computed.cut_of), strict=True))
 
 
 class _Computed:
     """The features of a recording as they are computed, and what cut them, known when all were."""
 
-    def __init__(self, path: Path, recipe: Recipe, progress: Progress) -> None:
-        self._path, self._recipe, self._progress = path, recipe, progress
+    def __init__(self, path: Path, recipe: Recipe, progress: Progress, spans: Sequence[Span]) -> None:
+        self._path, self._recipe, self._progress, self._spans = path, recipe, progress, spans
         self._cut: Cut | None = None
 
     def chunks(self) -> Iterator[Features]:
         """From the first to the last that can be read."""
+        if self._spans:
+            return extract_stretches(self._watched(), self._recipe, self._spans)
         return extract_features(self._watched(), self._recipe)
 
     def cut_of(self) -> Cut | None:
@@ -157,7 +175,8 @@ class _Computed:
         """The blocks of a recording; `progress` is told how far it is."""
         path, recipe = self._path, self._recipe
         with _readable(path), open_audio("-" if str(path) == "-" else path, strict=False) as audio:
-            for block in cut_blocks(audio, recipe.framing.sample_rate, trim=recipe.trim):
+            trims = recipe.trim and not self._spans  # a stretch is what it is, be it silence
+            for block in cut_blocks(audio, recipe.framing.sample_rate, trim=trims):
                 yield block
                 declared = audio.declared / audio.sample_rate if audio.declared else None
                 self._progress(path.name, audio.position / audio.sample_rate, declared)

@@ -167,6 +167,10 @@ class Recipe:
         check_cost(changed)
         return changed
 
+    def hop_for(self, window: float) -> float:
+        """The hop that goes with a window of so many seconds: its own, or half of one that is shorter than its own."""
+        return self.window_hop if window >= self.window else min(self.window_hop, window / 2)
+
     def with_versions(self, versions: Sequence[float]) -> Recipe:
         """The same in other versions, if they can be afforded."""
         changed = replace(self, versions=checked_versions(self.name, list(versions)))

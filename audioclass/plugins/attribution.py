@@ -179,7 +179,7 @@ def _looked_at(origin: Origin, method: str, arguments: tuple[Any, ...], result: 
         raise ComponentRefusal(f"{origin}: {refusal}")
     if method == "stream":
         return _AttributedStream(result, arguments[-1], origin)
-    if method in ("with_transitions", "with_formats"):
+    if method in ("with_transitions", "with_durations", "with_formats"):
         return _adopted(result, origin)
     return result
 

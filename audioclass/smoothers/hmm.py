@@ -15,8 +15,15 @@ from audioclass.numerics import led_by
 from audioclass.parameters import component, parameter
 from audioclass.smoothers.chains import Chain, backward, forward, likelihoods
 from audioclass.smoothers.streams import smooth_whole
-from audioclass.smoothers.transitions import given_transitions, learn_transitions, transitions_of_duration
+from audioclass.smoothers.transitions import (
+    given_transitions,
+    learn_transitions,
+    transitions_of_duration,
+    transitions_of_durations,
+)
 from audioclass.smoothers.viterbi import Viterbi
+
+SHORTEST = 2.0  # windows that a label lasts on average, at least
 
 
 @component
@@ -30,7 +37,8 @@ class HiddenMarkov:
     Posteriors of a window count as likelihoods of labels that are all as frequent. Segments last `duration` windows
     on average and at least `minimum` (but for those that the recording cuts), unless `transitions` says how labels
     follow one another from a segment's `minimum` window on. Chosen by its name, with `look_ahead` at most, it takes
-    those that a model learnt from continuous recordings.
+    those that a model learnt from continuous recordings, or the mean durations of the segments that a model of clips
+    was trained on.
     """
 
     name: ClassVar[str] = "hmm"
@@ -51,6 +59,10 @@ class HiddenMarkov:
     def with_transitions(self, counts: np.ndarray) -> HiddenMarkov:
         """The same with the transitions that counted ones show, (n_labels, n_labels)."""
         return replace(self, transitions=learn_transitions(counts, self.duration))
+
+    def with_durations(self, windows: np.ndarray) -> HiddenMarkov:
+        """The same with labels that last so many windows on average, or two where that is more."""
+        return replace(self, transitions=transitions_of_durations(np.maximum(windows, SHORTEST)))
 
     def smooth(self, posteriors: Posteriors) -> Posteriors:
         """The path and its probabilities."""

@@ -19,6 +19,15 @@ def transitions_of_duration(n_labels: int, duration: float, minimum: int) -> np.
     return A
 
 
+def transitions_of_durations(windows: np.ndarray) -> tuple[float, ...]:
+    """Transitions of labels of which each lasts so many windows on average, row by row, as the `transitions` of `hmm`.
+
+    All other labels follow alike.
+    """
+    rows = [transitions_of_duration(len(windows), duration, 1)[i] for i, duration in enumerate(windows)]
+    return tuple(np.concatenate(rows).tolist())
+
+
 def given_transitions(values: Sequence[float], n_labels: int) -> np.ndarray:
     """The matrix of values that were given row by row, each row summing to 1."""
     if len(values) != n_labels**2:

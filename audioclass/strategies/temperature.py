@@ -14,7 +14,11 @@ def fit_temperature(scores: np.ndarray, y: np.ndarray, weights: np.ndarray | Non
     """T as `best_temperature` has it, with a warning where scores are no better than chance."""
     T, tells = best_temperature(scores, y, weights)
     if not tells:
-        warnings.warn(f"temperature: scores are no better than chance; T={T:.3g}", stacklevel=2)
+        warnings.warn(
+            f"temperature: scores are no better than chance; T={T:.3g} makes all posteriors alike: more recordings, or"
+            " windows that fit what is labelled (--window, --hop), may tell the labels apart",
+            stacklevel=2,
+        )
     return T
 
 

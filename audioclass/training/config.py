@@ -131,8 +131,14 @@ class TrainingConfig:
         AUTO_RECIPE,
         "how recordings become features; see `audioclass recipes`; `auto` chooses on a sample of the corpus",
     )
-    window: float | None = parameter(None, above=0.0, help="seconds of a window, instead of the recipe's")
-    hop: float | None = parameter(None, above=0.0, help="seconds between windows, instead of the recipe's")
+    window: float | None = parameter(
+        None,
+        above=0.0,
+        help="seconds of a window; by default half of what labelled parts of recordings last, at most the recipe's",
+    )
+    hop: float | None = parameter(
+        None, above=0.0, help="seconds between windows; by default half of a window that is shorter than the recipe's"
+    )
     versions: tuple[float, ...] = parameter(
         (),
         low=0.5,
@@ -226,7 +232,7 @@ class TrainingConfig:
                 stated_versions(AUTO_RECIPE, {"versions": list(self.versions)})
             return self
         window = recipe.window if self.window is None else self.window
-        hop = recipe.window_hop if self.hop is None else self.hop
+        hop = recipe.hop_for(window) if self.hop is None else self.hop
         recipe = recipe.with_windows(window, hop)
         return replace(self, recipe=recipe.with_versions(self.versions) if self.versions else recipe)
 

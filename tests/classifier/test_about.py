@@ -29,3 +29,20 @@ def test_notes_are_texts(notes):
     check_about({"notes": ["a text"]}, ["a", "b"], None)
     with pytest.raises(ModelError, match="notes"):
         check_about({"notes": notes}, ["a", "b"], None)
+
+
+@pytest.mark.parametrize(
+    ("stated", "message"),
+    [
+        ("long", "durations must be a table"),
+        ({"segments": {"0.5": 1.0}}, "a median and the quantile 0.95"),
+        ({"recordings": {"0.5": 1.0, "0.95": "long"}}, "positive seconds"),
+        ({"labels": {"a": 0.0}}, "positive seconds"),
+        ({"labels": {"a": 1.0}, "hop_is_stated": 1}, "whether the hop was stated"),
+        ({"parts": None}, "how many segments are parts"),
+    ],
+)
+def test_durations_are_seconds(stated, message):
+    check_about({"durations": {"segments": {"0.5": 1.0, "0.95": 2.0}, "labels": {"a": 1.0}, "parts": 0.5}}, ["a"], None)
+    with pytest.raises(ModelError, match=message):
+        check_about({"durations": stated}, ["a"], None)

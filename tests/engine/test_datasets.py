@@ -133,12 +133,13 @@ def test_a_label_without_a_good_recording_is_remarked(tmp_path):
     assert labelled.lost == ("tone",)
 
 
-def test_segments_without_a_window_are_counted(tmp_path):
+def test_a_segment_that_others_cover_has_a_window_of_its_own(tmp_path):
     soundfile.write(tmp_path / "a.wav", mixture(), RATE)
     table = tmp_path / "times.csv"
     table.write_text("file,label,start,end\na.wav,tone,0,3\na.wav,noise,1,1.01\n", encoding="utf-8")
     labelled = gathered(tmp_path, load(table))
-    assert labelled.remarks[-1].startswith("1 labelled segments have no window of their own")
+    assert labelled.labels == ("noise", "tone")
+    assert [segment for segment, y in zip(labelled.segments, labelled.y, strict=True) if y == 0] == [Segment(1, 1.01)]
     assert labelled.lost == ()
 
 

@@ -131,7 +131,7 @@ def test_a_recipe_that_is_named_is_taken_as_it_is(two):
 def test_folds_are_evaluated_with_recipes_chosen_on_the_others(folder, two, monkeypatch):
     asked = []
 
-    def choose(corpus, run, used):
+    def choose(corpus, run, used, _windows):
         asked.append(set(used))
         recipe = choose_recipe(corpus, run, used).recipe if len(asked) == 1 else recipe_of(config(recipe=two[0]))
         return RecipeChoice(recipe, len(used), {}, {})

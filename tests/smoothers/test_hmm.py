@@ -149,6 +149,13 @@ def test_without_any_transition_segments_last_as_they_do_by_default():
     np.testing.assert_allclose(learnt, transitions_of_duration(3, 10.0, 1))
 
 
+def test_labels_last_as_long_as_the_segments_of_a_training():
+    A = np.reshape(HiddenMarkov().with_durations(np.array([5.0, 20.0, 0.3])).transitions, (3, 3))
+    np.testing.assert_allclose(1 / (1 - A.diagonal()), [5, 20, 2])  # of less than two windows nothing could be smoothed
+    np.testing.assert_allclose(A.sum(axis=1), 1)
+    np.testing.assert_allclose(A[0, 1:], 0.1)
+
+
 def test_learnt_transitions_keep_what_is_always_short():
     rng = np.random.default_rng(0)
     reference = np.tile(np.repeat([0, 1, 2], [20, 3, 10]), 40)  # a short jingle between speech and music, always

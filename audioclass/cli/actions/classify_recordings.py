@@ -69,6 +69,12 @@ def further_columns(options: SegmentationOptions) -> list[str]:
     return [name for name, level in (("novelty", options.unknown), ("set", options.risk)) if level]
 
 
+def _note_windows(options: SegmentationOptions, model: Model, seconds: float) -> None:
+    """Tell of windows that are not the recipe's, where a recording has several."""
+    if (note := options.stream_windows_note(model)) and seconds > options.fitted(model).recipe.window:
+        screen.note(f"{model.name}: {note}")
+
+
 def _refuse_with(option: str, others: Mapping[str, object]) -> None:
     for other, value in others.items():
         if value:
@@ -104,6 +110,7 @@ def _classify_all(
     if ledger is not None:
         ledger.close()
     _note_short(outcomes, loaded_model)
+    _note_windows(options, loaded_model, max((outcome.seconds for outcome in outcomes), default=0.0))
     finish(outcomes, time.perf_counter() - start)
 
 
@@ -170,4 +177,5 @@ def _classify_with_report(
         print_lines(classified.result, further)
     screen.note(f"{report}: written")
     _note_short([outcome], loaded_model)
+    _note_windows(options, loaded_model, classified.seconds)
     finish([outcome], classified.seconds_taken)

@@ -46,12 +46,14 @@ def follow_recording(
     loaded_model = loaded(model)
     options.stream(loaded_model)  # what does not fit is refused before the stream is waited for
     note_limits(options, loaded_model)
+    if note := options.stream_windows_note(loaded_model):
+        screen.note(f"{loaded_model.name}: {note}")
     lines = LiveLines(loaded_model, options, further, states=provisional)
     on_provisional = lines.tell if provisional or lines.redraws else None
     with open_audio("-", strict=strict, raw=raw) as audio, lines:
         screen.note(options.finality(loaded_model, audio.sample_rate))
         if on_provisional is not None:
-            lag = preview_lag(loaded_model, audio.sample_rate)
+            lag = preview_lag(options.fitted(loaded_model), audio.sample_rate)
             screen.note(f"provisional lines come at most {math.ceil(10 * lag) / 10:.1f} s after the sound")
         for segment in follow_stream(live_blocks(audio, loaded_model), loaded_model, options, on_provisional):
             lines.print(segment)
