@@ -59,6 +59,7 @@ from audioclass.contracts.labels import (
     ScoresLabels,
     StatesRandomness,
     Strategy,
+    TellsLabelsIndependently,
 )
 from audioclass.contracts.machines import (
     CalibratesMany,
@@ -146,6 +147,7 @@ __all__ = [
     "Strategy",
     "TakesLabels",
     "TakesTransitions",
+    "TellsLabelsIndependently",
     "Trainer",
     "UsesFormats",
     "Wants",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from audioclass.data import Clip, Corpus, Cut, Features, Ignored, Segment
 from audioclass.engine.features import extract_many
 from audioclass.errors import AudioFileError, CorpusError, PluginError, UsageError
 from audioclass.extraction.recipe import Recipe
+from audioclass.label_sets import LabelSets, are_multi_label, members_of, window_sets
 from audioclass.outputs import refuse_inputs
 from audioclass.parameters import parse_assignments
 from audioclass.recordings import FOLDER, irregularity, is_recording, regular
@@ -35,6 +36,8 @@ class Dataset:
     `labels` are sorted and give `y` its meaning; `failures` are recordings that could not be used, with the reason.
     `remarks` say what else of the corpus was not used, `lost` are labels whose recordings could not be read.
     `contents` are digests of the files; `missing` are those of the failures that are not there, with their labels.
+    Of a multi-label corpus `sets` names for each row the labels that hold in it, `music+speech`, and `labels` are the
+    names of the sets that occur; the clip of a row is then the one that it shares most time with.
     """
 
     X: np.ndarray
@@ -48,6 +51,7 @@ class Dataset:
     lost: tuple[str, ...] = ()
     contents: Mapping[Path, bytes] = field(default_factory=dict)
     missing: tuple[Ignored, ...] = ()
+    sets: tuple[str, ...] | None = None
 
     @classmethod
     def empty(cls, n_features: int) -> Dataset:
@@ -62,7 +66,34 @@ class Dataset:
     def y_among(self, labels: Sequence[str]) -> np.ndarray:
         """The index of each row's label among these."""
         place = {label: i for i, label in enumerate(labels)}
+        if self.sets is not None:
+            return np.array([place.get(name, -1) for name in self.sets], dtype=int)
         return np.asarray(np.array([place.get(clip.label, -1) for clip in self.clips], dtype=int)[self.which])
+
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether several labels may hold in a window."""
+        return self.sets is not None
+
+    @cached_property
+    def label_sets(self) -> LabelSets:
+        """The single labels, and the set of them that each of `labels` is."""
+        return LabelSets.of_names(self.labels)
+
+    @property
+    def single_labels(self) -> tuple[str, ...]:
+        """What a model of it gives probabilities of."""
+        return self.label_sets.labels if self.is_multi_label else self.labels
+
+    def holds_among(self, labels: Sequence[str]) -> np.ndarray:
+        """(n, n_labels): whether each of these single labels holds in a row."""
+        names = [self.clips[i].label for i in self.which] if self.sets is None else self.sets
+        members = {name: np.isin(labels, members_of(name)) for name in set(names)}
+        return np.array([members[name] for name in names]).reshape(len(names), len(labels))
+
+    def as_sets(self) -> Dataset:
+        """The same as of a multi-label corpus, whatever it is."""
+        return self if self.is_multi_label else replace(self, sets=tuple(self.clips[i].label for i in self.which))
 
     @cached_property
     def groups(self) -> np.ndarray:
@@ -81,9 +112,24 @@ class Dataset:
 
     @cached_property
     def clip_names(self) -> list[str]:
-        """What each row is a window of: the file, with the times of its clip where that is a part of it."""
+        """What each row is a window of: the file, with the times of its clip where that is a part of it.
+
+        Of a multi-label corpus, with those of the stretch in which the same labels hold.
+        """
+        if self.sets is not None:
+            return self._stretch_names(self.sets)
         names = [_clip_name(clip) for clip in self.clips]
         return [names[i] for i in self.which]
+
+    def _stretch_names(self, sets: Sequence[str]) -> list[str]:
+        names: list[str] = []
+        before: tuple[Path, str] | None = None
+        for i, (which, name) in enumerate(zip(self.which.tolist(), sets, strict=True)):
+            file = self.clips[which].file
+            is_new = before != (file, name)
+            names.append(f"{file}#t={self.segments[i].start:g}" if is_new else names[-1])
+            before = file, name
+        return names
 
     def label_sequences(self, hop: float) -> list[np.ndarray]:
         """The label indices of successive windows, for each stretch of a recording that several clips share.
@@ -101,7 +147,8 @@ class Dataset:
     def take(self, rows: np.ndarray) -> Dataset:
         """Some of the rows; labels and clips stay."""
         segments = tuple(self.segments[i] for i in rows)
-        return replace(self, X=self.X[rows], which=self.which[rows], segments=segments)
+        sets = None if self.sets is None else tuple(self.sets[i] for i in rows)
+        return replace(self, X=self.X[rows], which=self.which[rows], segments=segments, sets=sets)
 
     def regrouped(self, names: Mapping[str, str]) -> Dataset:
         """The same with other names of some groups; those of one name are one group."""
@@ -183,10 +230,12 @@ def tree_for(
     return Taxonomy.of_paths(paths) if any(len(path) > 1 for path in paths) else None
 
 
-def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
+def gather(corpus: Corpus, recipe: Recipe, run: Run, *, as_sets: bool | None = None) -> Dataset:
     """Extract every recording of the corpus, or find what is cached of it, and label its windows.
 
     A window takes the label that covers most of it, where that covers half of the window or half of what is labelled.
+    Of a multi-label corpus, or of any `as_sets`, it takes every label of which that is true; one without a label is an
+    example of that where the corpus is continuous, else it is left out.
     Of a damaged recording only the labelled segments before its damage are used: what a label of all of it tells of may
     have been in the part that is lost. A recording that the corpus names and that is not there is a failure too.
     """
@@ -195,7 +244,8 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
         by_file.setdefault(clip.file, []).append(i)
     if not by_file:
         raise CorpusError("no recording of the corpus could be used: it is empty")
-    gathered = _Gathered(corpus.clips, tuple(filter(_is_missed, corpus.ignored)))
+    as_sets = are_multi_label(corpus.clips) if as_sets is None else as_sets
+    gathered = _Gathered(corpus, tuple(filter(_is_missed, corpus.ignored)), as_sets=as_sets)
     parts = dict(_extracted(list(by_file), recipe, gathered.failures, run))
     for file in (file for file in by_file if file in parts):  # in the order of the corpus, not of completion
         gathered.add(file, by_file[file], *parts[file])
@@ -225,8 +275,9 @@ def _extracted(
 class _Gathered:
     """Labelled windows as they are put together, recording by recording."""
 
-    def __init__(self, clips: tuple[Clip, ...], missing: tuple[Ignored, ...]) -> None:
-        self.clips, self._missing = clips, missing
+    def __init__(self, corpus: Corpus, missing: tuple[Ignored, ...], *, as_sets: bool) -> None:
+        self.clips, self._missing = corpus.clips, missing
+        self._is_continuous, self._sets = corpus.continuous, list[str]() if as_sets else None
         self.failures = [(one.file, f"{one.file}: {one.reason}") for one in missing]
         self._rows: list[np.ndarray] = []
         self._which: list[int] = []
@@ -240,6 +291,9 @@ class _Gathered:
         """The windows of a recording, each given to one of the recording's clips or left out."""
         self._contents[file] = content_digest(file)
         clips = [self.clips[i] for i in members]
+        if self._sets is not None:
+            self._add_sets(self._sets, file, members, features, content, cut)
+            return
         owners, n_lost = owners_of(features.segments, clips), 0
         if cut is None:
             self._read.add(file)
@@ -257,26 +311,61 @@ class _Gathered:
         self._segments += [features.segments[i] for i in used]
         self._identities += [f"{content} {_identity(self.clips[i])}" for i in members]
 
+    def _add_sets(
+        self,
+        sets: list[str],
+        file: Path,
+        members: Sequence[int],
+        features: Features,
+        content: str,
+        cut: Cut | None,
+    ) -> None:
+        """The same where several labels may hold in a window; one that a lost clip reaches into is left out."""
+        clips = [self.clips[i] for i in members]
+        names, is_used = window_sets(features.segments, clips)
+        is_lost = np.array([cut is not None and reaches_beyond(clip, cut) for clip in clips])
+        shared = shared_times(features.segments, clips)
+        is_known = np.array([bool(name) or self._is_continuous for name in names], dtype=bool)
+        rows = np.flatnonzero(is_known & ~(shared[:, is_lost] > 0).any(axis=1))
+        if cut is None:
+            self._read.add(file)
+        else:
+            self.failures.append((file, f"{file}: {cut.reason}; {_part_used(int(is_lost.sum()), len(clips))}"))
+        if not any(names[i] for i in rows) and not is_lost.any():
+            self.failures.append((file, f"{file}: no window of it lies in what is labelled"))
+        else:
+            self._n_unused += int((~is_used & ~is_lost).sum())
+        self._rows.append(features.X[rows])
+        self._which += [members[owner] for owner in shared[rows].argmax(axis=1)]
+        self._segments += [features.segments[i] for i in rows]
+        sets += [names[i] for i in rows]
+        self._identities += [f"{content} {_identity(clip)}" for clip in clips]
+
     def dataset(self) -> Dataset:
         """All of it; a CorpusError where there is nothing."""
         if not self._which:
             raise CorpusError(f"no recording of the corpus could be used: {self.failures[0][1]}")
         digest = hashlib.sha256("\n".join(sorted(self._identities)).encode()).hexdigest()
         failures = tuple(sorted(self.failures, key=lambda failure: str(failure[0])))
-        labels = tuple(sorted({self.clips[i].label for i in self._which}))
+        sets = None if self._sets is None else tuple(self._sets)
+        labels = tuple(sorted(set(sets) if sets is not None else {self.clips[i].label for i in self._which}))
         which, segments = np.array(self._which), tuple(self._segments)
         remarks, lost = tuple(self._remarks(labels)), tuple(self._lost(labels))
         X = np.concatenate(self._rows)
         contents, missing = self._contents, self._missing
-        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost, contents, missing)
+        return Dataset(X, labels, self.clips, which, segments, failures, digest, remarks, lost, contents, missing, sets)
 
     def _lost(self, labels: Sequence[str]) -> list[str]:
         unread = {file for file, _ in self.failures} - self._read
-        unread_labels = {clip.label for clip in self.clips if clip.file in unread}
-        return sorted(unread_labels.union(*(one.labels for one in self._missing)) - set(labels))
+        unread_labels = self._single({clip.label for clip in self.clips if clip.file in unread})
+        return sorted(unread_labels.union(*(self._single(one.labels) for one in self._missing)) - self._single(labels))
+
+    def _single(self, names: Iterable[str]) -> set[str]:
+        """The labels themselves where names are of sets."""
+        return set(names) if self._sets is None else {label for name in names for label in members_of(name)}
 
     def _remarks(self, labels: Sequence[str]) -> Iterator[str]:
-        for label in sorted({clip.label for clip in self.clips} - set(labels)):
+        for label in sorted(self._single({clip.label for clip in self.clips}) - self._single(labels)):
             yield f"label {label!r} has no recording that could be used"
         if self._n_unused:
             yield f"{self._n_unused} labelled segments have no window of their own: too short, or covered by others"
@@ -308,13 +397,24 @@ def content_digest(file: Path) -> bytes:
 def owners_of(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:
     """(n_windows,): which of a recording's clips each window belongs to, -1 for none."""
     starts, ends = (np.array([getattr(s, name) for s in segments]) for name in ("start", "end"))
-    first = np.array([clip.start for clip in clips])
-    last = np.array([np.inf if clip.end is None else clip.end for clip in clips])
-    overlaps = np.minimum(ends[:, None], last) - np.maximum(starts[:, None], first)
+    first, last = _bounds(clips)
+    overlaps = shared_times(segments, clips)
     best = overlaps.argmax(axis=1) if len(segments) else np.empty(0, int)
     rows = np.arange(len(segments))
     enough = 0.5 * np.minimum(ends - starts, (last - first)[best])
     return np.where((overlaps[rows, best] >= enough) & (overlaps[rows, best] > 0), best, -1)
+
+
+def shared_times(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:
+    """(n_windows, n_clips): the seconds that each window shares with each clip; below 0 the seconds between them."""
+    starts, ends = (np.array([getattr(s, name) for s in segments]) for name in ("start", "end"))
+    first, last = _bounds(clips)
+    return np.asarray(np.minimum(ends[:, None], last) - np.maximum(starts[:, None], first))
+
+
+def _bounds(clips: Sequence[Clip]) -> tuple[np.ndarray, np.ndarray]:
+    first = np.array([clip.start for clip in clips])
+    return first, np.array([np.inf if clip.end is None else clip.end for clip in clips])
 
 
 def reaches_beyond(clip: Clip, cut: Cut) -> bool:

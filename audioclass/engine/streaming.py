@@ -24,6 +24,7 @@ from audioclass.segmentation.novelty import NoveltyRule
 from audioclass.segmentation.results import SegmentStream, classified_windows
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.smoothing import WindowSmoother
+from audioclass.segmentation.tiers import TierStream, TierWindows
 from audioclass.threads import one_thread
 from audioclass.training.novelty import FEWEST_GROUPS
 
@@ -78,13 +79,15 @@ class SegmentationOptions:
             return self.smoother.with_transitions(model.transitions)
         return self.smoother
 
-    def stream(self, model: Model) -> SegmentStream | WindowStream:
+    def stream(self, model: Model) -> SegmentStream | WindowStream | TierStream | TierWindows:
         """Takes in the posteriors of one recording; a smoother that does not fit the model's labels is refused.
 
         So is a model that was not trained to know what is strange to it, or its risk, where that is asked for.
         """
         self._check_knowledge(model)
         try:
+            if model.is_multi_label:
+                return self._tiers(model)
             if self.windows:
                 return WindowStream(model, self)
             return SegmentStream(
@@ -98,7 +101,21 @@ class SegmentationOptions:
         except ValueError as error:
             raise UsageError(str(error)) from error
 
+    def _tiers(self, model: Model) -> TierStream | TierWindows:
+        """A tier for each label; a threshold that was stated is that of all of them."""
+        thresholds = self.thresholds(model)
+        if self.windows:
+            return TierWindows(model.labels, self.smoother, thresholds)
+        return TierStream(model.labels, self.smoother, thresholds, min_duration=self.min_duration)
+
+    def thresholds(self, model: Model) -> np.ndarray:
+        """(n_labels,): from which probability on each label of a multi-label model holds."""
+        return np.full(len(model.labels), self.threshold) if self.threshold else model.classifier.thresholds
+
     def _check_knowledge(self, model: Model) -> None:
+        if model.is_multi_label and (self.unknown or self.risk):
+            name = "unknown" if self.unknown else "risk"
+            raise UsageError(f"{model.name}: {name} is for models of one label at a time, labels of this one overlap")
         known = {"unknown": model.novelty, "risk": self._risk_of(model)}
         for name, knowledge in known.items():
             if getattr(self, name) and knowledge is None:
@@ -191,7 +208,7 @@ class StreamClassifier:
         """Those of the next windows of the recording."""
         P, strangeness = self.model.classify_rows(features.X, self._n_rows)
         self._n_rows += len(P)
-        return Posteriors(P, self.model.labels, features.segments, strangeness)
+        return Posteriors(P, self.model.labels, features.segments, strangeness, self.model.is_multi_label)
 
     @one_thread()
     def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:

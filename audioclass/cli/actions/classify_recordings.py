@@ -143,7 +143,8 @@ def _follow(paths: Sequence[Path], model: str, options: SegmentationOptions, *, 
         screen.note(options.finality(loaded_model, audio.sample_rate))
         blocks = cut_blocks(audio, recipe.framing.sample_rate, block_length=SHORT_BLOCK, trim=recipe.trim)
         for segment in classify_stream(blocks, loaded_model, options):
-            result = result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy)
+            independent = loaded_model.is_multi_label
+            result = result_of([("-", segment)], loaded_model.labels, loaded_model.taxonomy, independent=independent)
             print_lines(options.with_sets(result, loaded_model), further)
             sys.stdout.flush()
     if audio.cut is not None:
