@@ -136,7 +136,8 @@ def test_a_label_without_a_good_recording_is_remarked(tmp_path):
 def test_segments_without_a_window_are_counted(tmp_path):
     soundfile.write(tmp_path / "a.wav", mixture(), RATE)
     table = tmp_path / "times.csv"
-    table.write_text("file,label,start,end\na.wav,tone,0,3\na.wav,noise,1,1.01\n", encoding="utf-8")
+    rows = "a.wav,tone,0,1.5\na.wav,noise,1.5,1.51\na.wav,tone,1.51,3\n"
+    table.write_text(f"file,label,start,end\n{rows}", encoding="utf-8")
     labelled = gathered(tmp_path, load(table))
     assert labelled.remarks[-1].startswith("1 labelled segments have no window of their own")
     assert labelled.lost == ()
