@@ -58,7 +58,8 @@ class DetectionCounts:
     @property
     def micro_f1(self) -> float:
         """Of all labels together."""
-        return float(_ratio(2 * self.hits.sum(), self.n_reference.sum() + self.n_detected.sum()))
+        sums = (np.atleast_1d(each.sum()) for each in (2 * self.hits, self.n_reference + self.n_detected))
+        return float(_ratio(*sums)[0])
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values, as JSON holds them; None where undefined."""
@@ -151,6 +152,6 @@ def _matched(reference: np.ndarray, detected: np.ndarray, collar: float, share_o
     return int((maximum_bipartite_matching(csr_array(fits), perm_type="column") >= 0).sum())
 
 
-def _ratio(part: Any, whole: Any) -> Any:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(part, float) / np.asarray(whole, float)
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """NaN where there is nothing to divide by."""
+    return np.asarray(np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0))

@@ -29,6 +29,14 @@ OF_LABELS = {
 }
 
 
+IN_TIME = {
+    "segment_based": "by the second",
+    "event_based": "by event",
+    "psds_1": "PSDS, scenario 1",
+    "psds_2": "PSDS, scenario 2",
+}
+
+
 @dataclass(frozen=True, eq=False)
 class MultiLabelView:
     """The measures of windows; `of_labels` has for each of `OF_LABELS` a value for each label, NaN where undefined."""
@@ -111,6 +119,20 @@ class MultiLabelEvaluation:
         }
 
 
+def in_time_rows(evaluation: MultiLabelEvaluation) -> list[tuple[str, str]]:
+    """Name and value of every figure of segments, as a table shows them."""
+    rows = []
+    for name, figures in evaluation.in_time.items():
+        if not isinstance(figures, Mapping):
+            rows.append((IN_TIME.get(name, name), shown(figures)))
+            continue
+        for kind, text in (("macro_f1", "macro F1"), ("micro_f1", "micro F1")):
+            rows.append((f"{IN_TIME.get(name, name)}, {text}", shown(figures[kind])))
+        for label, of_label in figures["labels"].items():
+            rows.append((f"{IN_TIME.get(name, name)}, F1 of {label}", shown(of_label["f1"])))
+    return rows
+
+
 def evaluate_labels(
     labels: Sequence[str],
     holds: np.ndarray,
@@ -119,13 +141,16 @@ def evaluate_labels(
     groups: np.ndarray,
     resampling: Resampling | None = None,
 ) -> MultiLabelEvaluation:
-    """Measure independent probabilities `P` (n, n_labels) of windows against which labels truly hold in each."""
+    """Measure independent probabilities `P` (n, n_labels) of windows against which labels truly hold in each.
+
+    `thresholds` are (n_labels,), or (n, n_labels) where windows were told by different models.
+    """
     resampling = resampling or Resampling()
     measures = _measures(holds, P, thresholds)
     values, intervals = measures(np.ones(len(P))), bootstrap(measures, groups, resampling)
     of_labels = _rates(holds, thresholds <= P, np.ones(len(P)))
     of_labels["average_precision"] = np.array([average_precision(p, h) for p, h in zip(P.T, holds.T, strict=True)])
-    of_labels["threshold"] = np.asarray(thresholds, float)
+    of_labels["threshold"] = np.atleast_2d(np.asarray(thresholds, float)).mean(axis=0)
     view = MultiLabelView(
         tuple(labels),
         len(P),

@@ -25,10 +25,10 @@ class ResultRow:
 
     The probability of a label is its posterior, that of a group the sum over its leaves; a label outside the taxonomy
     ("unknown") has neither probability nor path. The runner-up is the likeliest label that the segment's label does not
-    cover, of all labels where that is unknown, None where there is none or labels are independent. `posteriors` holds one value for each label of
-    the result, in their order. `cut` is where the recording, if it is damaged, could be read no further. `novelty` is
-    the p-value that the segment belongs to what the model was trained on, and `set` the labels that hold the true one
-    at the risk that was asked for; None where nobody knows or asked.
+    cover, of all labels where that is unknown, None where there is none or labels are independent. `posteriors` holds
+    one value for each label of the result, in their order. `cut` is where the recording, if it is damaged, could be
+    read no further. `novelty` is the p-value that the segment belongs to what the model was trained on, and `set` the
+    labels that hold the true one at the risk that was asked for; None where nobody knows or asked.
     """
 
     file: str
@@ -130,8 +130,8 @@ class Tier:
 def tiers_of(result: Result, name: str = "labels", digits: int = 6) -> list[Tier]:
     """One tier for each recording, called by its file where there are several, and one for its points in time.
 
-    Of labels that are independent, one for each label of each recording, called by the label. Windows that overlap take turns on further tiers, numbered from 2. A point is a row that lasts no time in seconds of
-    so many digits.
+    Of labels that are independent, one for each label of each recording, called by the label. Windows that overlap take
+    turns on further tiers, numbered from 2. A point is a row that lasts no time in seconds of so many digits.
     """
     tracks, n_files = tracks_of(result), len(dict.fromkeys(result.files))
     called_tracks = [(track, track.file if n_files > 1 else name) for track in tracks]

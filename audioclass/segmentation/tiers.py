@@ -34,6 +34,11 @@ class TierRows:
     P: np.ndarray
     holds: np.ndarray
 
+    def joined(self, other: TierRows) -> TierRows:
+        """These windows and those that follow."""
+        P, holds = np.concatenate([self.P, other.P]), np.concatenate([self.holds, other.holds])
+        return TierRows(self.segments + other.segments, P, holds)
+
 
 class TierSmoother:
     """Smooths every label by itself, around its threshold."""
@@ -167,6 +172,21 @@ class TierWindows:
             for segment, row, holds in zip(windows.segments, windows.P, windows.holds, strict=True)
             for k in np.flatnonzero(holds)
         ]
+
+
+def segments_at(windows: TierRows, labels: Sequence[str], threshold: float) -> list[Segment]:
+    """The runs of windows in which each label's smoothed probability reaches a threshold, all of them of any length."""
+    if not windows.segments:
+        return []
+    centres = np.array([_centre(segment) for segment in windows.segments])
+    borders = np.concatenate([[windows.segments[0].start], (centres[1:] + centres[:-1]) / 2])
+    borders = np.append(borders, windows.segments[-1].end)
+    holds = np.pad(threshold <= windows.P, ((1, 1), (0, 0))).astype(int)
+    found = []
+    for label, change in zip(labels, np.diff(holds, axis=0).T, strict=True):
+        times = zip(borders[np.flatnonzero(change > 0)], borders[np.flatnonzero(change < 0)], strict=True)
+        found += [Segment(float(start), float(end), label) for start, end in times]
+    return found
 
 
 def by_start(segments: Iterable[ClassifiedSegment], labels: Sequence[str]) -> list[ClassifiedSegment]:
