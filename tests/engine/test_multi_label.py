@@ -19,15 +19,18 @@ from audioclass.classifier.saving import save_model
 from audioclass.classifier.summary import Summary
 from audioclass.cli.timeline import Timeline
 from audioclass.data import Segment
+from audioclass.engine.calibrating import calibrate
 from audioclass.engine.classifying import classify, classify_recording
 from audioclass.engine.datasets import gather, read_corpus_at
 from audioclass.engine.evaluating import cross_validate, evaluate_model
+from audioclass.engine.indexing import add_recordings
 from audioclass.engine.models import load_model
 from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import SegmentationOptions, classify_stream
 from audioclass.engine.training import train
 from audioclass.engine.updating import update
 from audioclass.errors import ModelError, UsageError
+from audioclass.estimator import AudioclassClassifier
 from audioclass.evaluation.detection import segment_based
 from audioclass.extraction.recipes import load_recipe
 from audioclass.label_sets import are_multi_label
@@ -216,6 +219,23 @@ def test_what_such_a_model_cannot_do_is_refused_in_one_line(saved, corpus):
         train(corpus, strategy="one_vs_one", **OPTIONS)
     with pytest.raises(UsageError, match="cannot be added to"):
         update(saved, corpus)
+    with pytest.raises(UsageError, match="cannot be recalibrated"):
+        calibrate(saved, corpus)
+    with pytest.raises(UsageError, match="each row of y has one"):
+        AudioclassClassifier(strategy="binary_relevance").fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_an_archive_refuses_such_a_model(saved, recording, tmp_path):
+    pytest.importorskip("deltalake")
+    with pytest.raises(UsageError, match="its labels overlap, which archives do not hold"):
+        add_recordings(tmp_path / "archive", [recording], make_run(cache=None), str(saved))
+
+
+def test_a_strategy_of_overlapping_labels_can_be_stated_for_any_corpus(tmp_path):
+    apart = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    trained = train(write_overlaps(tmp_path / "apart", apart), strategy="binary_relevance", run=make_run(), **OPTIONS)
+    assert trained.dataset.labels == trained.model.labels == LABELS
+    assert trained.model.is_multi_label
 
 
 def test_labels_joined_with_plus_are_the_same_corpus(corpus, tmp_path):
