@@ -176,13 +176,15 @@ class Contours:
 class Posteriors:
     """Posterior probabilities of the leaf labels: row i of `P` is `segments[i]`, column j is `labels[j]`.
 
-    `strangeness` is how little each row is like what was trained on, where the model knows that.
+    `strangeness` is how little each row is like what was trained on, where the model knows that. Rows sum to 1, but for
+    labels that are `independent`: several of them may hold at once, and each probability is of that label alone.
     """
 
     P: np.ndarray
     labels: tuple[str, ...]
     segments: tuple[Segment, ...]
     strangeness: np.ndarray | None = None
+    independent: bool = False
 
     def __post_init__(self) -> None:
         _freeze(self, "P", 2)
@@ -193,7 +195,10 @@ class Posteriors:
         if self.P.shape != (len(self.segments), len(self.labels)):
             expected = (len(self.segments), len(self.labels))
             raise ValueError(f"P has shape {self.P.shape}, must have {expected}: segments by labels")
-        if not np.all(self.P >= 0) or not np.allclose(self.P.sum(axis=1), 1, rtol=0, atol=SUM_TOLERANCE):
+        if self.independent:
+            if not np.all((self.P >= 0) & (self.P <= 1)):
+                raise ValueError("independent probabilities must lie from 0 to 1")
+        elif not np.all(self.P >= 0) or not np.allclose(self.P.sum(axis=1), 1, rtol=0, atol=SUM_TOLERANCE):
             raise ValueError("rows of P must be at least 0 and sum to 1")
 
     @classmethod
@@ -206,12 +211,13 @@ class Posteriors:
             filled[0].labels,
             tuple(segment for part in filled for segment in part.segments),
             np.concatenate(known) if len(known) == len(filled) else None,
+            filled[0].independent,
         )
 
     def rows(self, which: slice) -> Posteriors:
         """Some of the rows with their segments."""
         strangeness = None if self.strangeness is None else self.strangeness[which]
-        return Posteriors(self.P[which], self.labels, self.segments[which], strangeness)
+        return replace(self, P=self.P[which], segments=self.segments[which], strangeness=strangeness)
 
     def of_group(self, labels: Sequence[str]) -> np.ndarray:
         """Posterior of a group of labels: the sum over its leaves, (n_segments,)."""
@@ -229,7 +235,8 @@ class Result:
 
     `novelty` is for each segment the p-value that it belongs to what the model was trained on, where the model knows
     that: small is strange. `sets` are the labels that hold the true one at the risk that was asked for, likelier ones
-    first, or the name of a group of them.
+    first, or the name of a group of them. Segments touch and never overlap, but for labels that are `independent`: each
+    has segments of its own, ordered by start.
     """
 
     files: tuple[str, ...]
@@ -241,6 +248,7 @@ class Result:
     cuts: Mapping[str, Cut] = field(default_factory=dict)
     novelty: np.ndarray | None = None
     sets: tuple[tuple[str, ...], ...] | None = None
+    independent: bool = False
 
     def __post_init__(self) -> None:
         _freeze(self, "P", 2)
@@ -339,6 +347,7 @@ class Corpus:
     A label that stands in several groups has several of these `paths`.
     `about` is what the corpus says of itself (title, licence, source), `checksums` the SHA-256 that it states of files.
     `sources` are the files that say all this: tables, label files, taxonomies.
+    Where it is `continuous`, recordings are labelled from end to end: what has no label is known to hold none.
     """
 
     clips: tuple[Clip, ...]
@@ -347,6 +356,7 @@ class Corpus:
     about: Mapping[str, str] = field(default_factory=dict)
     checksums: Mapping[Path, str] = field(default_factory=dict)
     sources: tuple[Path, ...] = field(default=(), compare=False)
+    continuous: bool = False
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from audioclass.contracts import TellsLabelsIndependently
 from audioclass.engine.runs import KEEP_NOTHING, make_run
-from audioclass.errors import AudioclassError
+from audioclass.errors import AudioclassError, UsageError
 from audioclass.parameters import parameter_values, with_parameters
 from audioclass.run import executor_for
 from audioclass.threads import one_thread
@@ -115,6 +116,8 @@ class AudioclassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         stated = {option.name: getattr(self, option.name) for option in METHOD_OPTIONS}
         chosen = [name for name, value in stated.items() if value != DEFAULTS[name]]
         config = TrainingConfig.of({**stated, "recipe": None}, run, chosen=chosen)
+        if isinstance(config.strategy, TellsLabelsIndependently):
+            raise UsageError(f"strategy={config.strategy.name} tells labels that overlap, each row of y has one")
         self.training_: Training | None = None
         if len(self.classes_) < 2:
             return

@@ -18,7 +18,7 @@ ROOMS = {
 }  # fmt: skip
 TABLE = (
     {"errors", "plain", "data", "display", "markup", "threads"},
-    {"parameters", "problems", "taxonomy", "numerics", "outputs", "packages", "recordings", "workers"},
+    {"parameters", "problems", "taxonomy", "numerics", "label_sets", "outputs", "packages", "recordings", "workers"},
     {"contracts", "trees", "text_files", "storage", "temperature"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "cluster", "evaluation"},

@@ -64,6 +64,8 @@ def check_about(stated: Any, labels: Sequence[str], plan: Plan | None) -> None:
     _check_last_step(_table(about.get("last_step", {}), "last step"))
     _check_recipe_choice(_table(about.get("recipe_choice", {}), "recipe choice"))
     _check_durations(_table(about.get("durations", {}), "durations"))
+    if not all(map(_is_number, _table(about.get("thresholds", {}), "thresholds").values())):
+        raise ModelError("its thresholds must be numbers")
     if not all(isinstance(value, (str, int, float)) for value in about.get("choices", {}).values()):
         raise ModelError("its choices must be texts and numbers")
     notes = about.get("notes", [])
@@ -128,6 +130,15 @@ def last_step_line(about: Mapping[str, Any]) -> str:
 def _check_near_duplicates(stated: Mapping[str, Any]) -> None:
     if stated and not all(_is_number(stated.get(key)) for key in NEAR_DUPLICATES):
         raise ModelError(f"its near-duplicates must have {', '.join(NEAR_DUPLICATES)} as numbers")
+
+
+def thresholds_line(about: Mapping[str, Any]) -> str:
+    """From which probability on each label of a multi-label model holds; empty where labels exclude one another."""
+    stated = about.get("thresholds", {})
+    if not stated:
+        return ""
+    each = ", ".join(f"{label} {threshold:.3g}" for label, threshold in stated.items())
+    return f"multi-label: probabilities are independent, a label holds from its threshold on: {each}"
 
 
 def near_duplicate_sentence(about: Mapping[str, Any]) -> str:

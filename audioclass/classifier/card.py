@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from audioclass.classifier.about import Splits, last_step_line, near_duplicate_sentence, splits_of
+from audioclass.classifier.about import Splits, last_step_line, near_duplicate_sentence, splits_of, thresholds_line
 from audioclass.classifier.summary import Summary
+
+COLUMNS = {"accuracy": "accuracy", "log_loss": "log-loss", "calibration_error": "expected calibration error"}
+MULTI_LABEL_COLUMNS = {
+    "macro_f1": "macro F1",
+    "micro_f1": "micro F1",
+    "mean_average_precision": "mean average precision",
+    "log_loss": "log-loss",
+}
 
 
 def card_of(model: Summary, remarks: str = "") -> str:
@@ -17,26 +25,32 @@ def card_of(model: Summary, remarks: str = "") -> str:
 
 def _head(model: Summary) -> str:
     tree = "\n".join(f"    {line}" for line in model.taxonomy.draw().splitlines())
+    if thresholds_line(model.about):
+        return (
+            f"# {model.name}\n\nFinds {len(model.labels)} labels, of which several may hold at once, each with a"
+            f" calibrated probability of its own:\n\n{tree}"
+        )
     return f"# {model.name}\n\nTells {len(model.labels)} labels apart, with a calibrated posterior for each:\n\n{tree}"
 
 
 def _figures(model: Summary) -> str:
     splits = splits_of(model.about)
-    rows = list(_report_rows(model.about.get("report", {}), splits))
+    names = MULTI_LABEL_COLUMNS if thresholds_line(model.about) else COLUMNS
+    rows = list(_report_rows(model.about.get("report", {}), splits, names))
     if not rows:
         return ""
-    head = "| split | accuracy | log-loss | expected calibration error |\n| --- | --- | --- | --- |"
+    head = f"| split | {' | '.join(names.values())} |\n|{' --- |' * (len(names) + 1)}"
     optimistic = near_duplicate_sentence(model.about)
     return "\n".join(
         ["## How well", "", splits.meaning, "", head, *rows, *(["", f"{optimistic}."] if optimistic else [])]
     )
 
 
-def _report_rows(report: Mapping[str, Any], splits: Splits) -> Iterator[str]:
+def _report_rows(report: Mapping[str, Any], splits: Splits, columns: Mapping[str, str]) -> Iterator[str]:
     names = {"grouped": splits.held_out, "random_split": "random split", "naive": "random split"}
     for split, views in report.items():
         for unit, values in (views or {}).items():
-            cells = " | ".join(f"{values[name]:.3f}" for name in ("accuracy", "log_loss", "calibration_error"))
+            cells = " | ".join(f"{values[name]:.3f}" for name in columns)
             yield f"| {names.get(split, split)}, per {unit} | {cells} |"
 
 
@@ -89,8 +103,8 @@ def _transitions(model: Summary) -> str:
 
 
 def _last_step(model: Summary) -> str:
-    line = last_step_line(model.about)
-    return f" {line[0].upper()}{line[1:]}." if line else ""
+    lines = filter(None, [last_step_line(model.about), thresholds_line(model.about)])
+    return "".join(f" {line[0].upper()}{line[1:]}." for line in lines)
 
 
 def _use(model: Summary) -> str:

@@ -20,8 +20,10 @@ from audioclass.contracts import (
     ScoresGroups,
     ScoresLabels,
     Strategy,
+    TellsLabelsIndependently,
     Trainer,
 )
+from audioclass.label_sets import LabelSets
 from audioclass.numerics import led_by
 from audioclass.problems import FeatureMachine, LabelEvidence, Plan
 from audioclass.strategies.last_step import FittedLink, LastStep
@@ -46,6 +48,9 @@ class Classifier:
     `plan` is None for a direct strategy, whose machines have a score for each label. `counts` is (n_labels,): examples
     of each. `calibrations` has an entry for each dichotomy; `fitted` is what the combination learnt. Where posteriors
     are better with them, `posterior_calibration` or a `link` comes after it, and a `second_stage` last.
+
+    A multi-label classifier has `label_sets`: `labels` are then independent of one another, the plan and `counts` are
+    of these sets, and posteriors are a probability for each label, whose rows need not sum to 1.
     """
 
     labels: tuple[str, ...]
@@ -60,6 +65,24 @@ class Classifier:
     posterior_calibration: PosteriorCalibration | None = None
     link: FittedLink | None = None
     second_stage: SecondStage | None = None
+    label_sets: LabelSets | None = None
+
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether several labels may hold at once."""
+        return self.label_sets is not None
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the plan is over: the labels, or the names of the sets of them."""
+        return self.labels if self.label_sets is None else self.label_sets.names
+
+    @cached_property
+    def thresholds(self) -> np.ndarray:
+        """(n_labels,): from which probability on each label holds, where labels are independent."""
+        if not isinstance(self.strategy, TellsLabelsIndependently):
+            return np.full(len(self.labels), 0.5)
+        return np.asarray(self.strategy.thresholds(self.fitted), np.float64)
 
     @one_thread()
     def scores(self, X: np.ndarray) -> np.ndarray:

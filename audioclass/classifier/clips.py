@@ -32,6 +32,21 @@ def combine_windows(
     return softmax(inverse_temperature * np.average(_logs(P), axis=0, weights=weights))
 
 
+def combine_independent(
+    P: np.ndarray, weights: Sequence[float] | np.ndarray | None = None, inverse_temperature: float = 1.0
+) -> np.ndarray:
+    """The same of labels that are independent, (n_labels,): each against its absence."""
+    pairs = (np.stack([column, 1 - column], axis=1) for column in P.T)
+    return np.array([combine_windows(pair, weights, inverse_temperature)[0] for pair in pairs])
+
+
+def fit_independent(P: np.ndarray, holds: np.ndarray, clips: Sequence[str]) -> float:
+    """The inverse temperature of labels that are independent, one for all; `holds` is (n, n_labels)."""
+    pairs = np.concatenate([np.stack([column, 1 - column], axis=1) for column in P.T])
+    names = [f"{k} {clip}" for k in range(P.shape[1]) for clip in clips]
+    return fit_inverse_temperature(pairs, 1 - holds.T.ravel().astype(int), names)
+
+
 def fit_inverse_temperature(P: np.ndarray, y: np.ndarray, clips: Sequence[str]) -> float:
     """The inverse temperature of the lowest log-loss of clips, from held-out posteriors of their windows and labels.
 

@@ -41,6 +41,7 @@ from audioclass.classifier.stored_values import (
     checked_text,
     component_of,
     inverse_temperature_of,
+    label_sets_of,
     labels_and_taxonomy,
     members_under,
     plan_of,
@@ -48,11 +49,13 @@ from audioclass.classifier.stored_values import (
 )
 from audioclass.classifier.summary import Summary
 from audioclass.classifier.tree import written_tree
+from audioclass.contracts import TellsLabelsIndependently
 from audioclass.errors import AudioclassError, ModelError
 from audioclass.extraction.recipe import Recipe
 from audioclass.extraction.recipe_limits import stated_versions
 from audioclass.extraction.recipe_tables import recipe_of_table
 from audioclass.run import Registry
+from audioclass.strategies.last_step import LastStep
 from audioclass.strategies.second_stage import SecondStage
 
 Known = TypeVar("Known")
@@ -91,8 +94,10 @@ def read_summary(path: Path, registry: Registry) -> tuple[Summary, Mapping[str, 
         manifest = archive.manifest
         archive.check_others(archive.names)
         labels, taxonomy = labels_and_taxonomy(manifest)
-        plan, about = plan_of(manifest["plan"], len(labels)), manifest["about"]
-        check_about(about, labels, plan)
+        sets, about = label_sets_of(manifest, labels), manifest["about"]
+        classes = labels if sets is None else sets.names
+        plan = plan_of(manifest["plan"], len(classes))
+        check_about(about, classes, plan)
         strategy, recipe = checked_text(manifest["strategy"]["name"]), manifest["recipe"]
         try:
             component = component_of(registry, "strategy", manifest["strategy"])
@@ -202,7 +207,7 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
         recordings_of(manifest, members_under(arrays, "recordings/"), memory),
     )
     _check_shapes(model)
-    check_about(about, labels, classifier.plan)
+    check_about(about, classifier.classes, classifier.plan)
     n_features, n_labels = preprocessing.n_features, len(labels)
     return replace(
         model,
@@ -244,7 +249,8 @@ def _classifier(
 ) -> Classifier:
     counts = np.array([checked_count(count) for count in manifest["counts"]])
     machines = machines_of(manifest, arrays, registry)
-    plan = plan_of(manifest["plan"], len(labels))
+    sets = label_sets_of(manifest, labels)
+    plan = plan_of(manifest["plan"], len(labels) if sets is None else len(sets.sets))
     evaluates_itself, trainer = plan is not None and not isinstance(machines, Bank), manifest["trainer"]
     classifier = Classifier(
         labels,
@@ -256,10 +262,30 @@ def _classifier(
         component_of(registry, "calibrator", manifest["calibrator"]),
         tuple(manifest["calibrations"]),
         manifest["fitted"],
+        label_sets=sets,
     )
-    return classifier.with_last_step(
-        read_last_step(manifest, members_under(arrays, f"{STAGE}/"), registry, len(labels))
-    )
+    step = read_last_step(manifest, members_under(arrays, f"{STAGE}/"), registry, len(labels))
+    _check_independence(classifier, step)
+    return classifier.with_last_step(step)
+
+
+def _check_independence(classifier: Classifier, step: LastStep) -> None:
+    """A strategy that tells labels independently has sets of them and a threshold for each; no other strategy has."""
+    tells = isinstance(classifier.strategy, TellsLabelsIndependently)
+    if tells != classifier.is_multi_label:
+        raise ModelError(f"strategy {classifier.strategy.name!r} {'needs' if tells else 'has no use for'} label sets")
+    if not tells:
+        return
+    if (step.tempering, step.link, step.stage) != (None, None, None):
+        raise ModelError("no last step can come after labels that are independent")
+    try:
+        thresholds = classifier.thresholds
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError("its thresholds must be a number for each label") from error
+    if thresholds.shape != (len(classifier.labels),) or not ((thresholds >= 0) & (thresholds <= 1)).all():
+        raise ModelError("its thresholds must be a probability for each label")
+    if classifier.plan is None or len(classifier.plan.dichotomies) != len(classifier.labels):
+        raise ModelError(f"its plan must have a dichotomy for each of {len(classifier.labels)} labels")
 
 
 def _check_shapes(model: Model) -> None:
@@ -280,8 +306,8 @@ def _check_shapes(model: Model) -> None:
         columns = classifier.evidence(np.zeros((1, expected))).columns
         if columns is None or columns.shape[1] != stage.n_columns:
             raise ModelError(f"{STAGE} reads {stage.n_columns} scores of groups, which its strategy does not have")
-    if len(classifier.counts) != len(classifier.labels):
-        raise ModelError(f"{len(classifier.counts)} counts for {len(classifier.labels)} labels")
+    if len(classifier.counts) != len(classifier.classes):
+        raise ModelError(f"{len(classifier.counts)} counts for {len(classifier.classes)} labels")
     if model.golden.P.shape != (len(model.golden.X), len(classifier.labels)):
         raise ModelError(f"golden posteriors of shape {model.golden.P.shape} for {len(classifier.labels)} labels")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.classifier.classifier import Classifier
-from audioclass.classifier.clips import combine_windows
+from audioclass.classifier.clips import combine_independent, combine_windows
 from audioclass.classifier.durations import flatten_short, usual_duration
 from audioclass.classifier.golden import Drift, Golden
 from audioclass.classifier.novelty import Novelty
@@ -129,6 +129,11 @@ class Model:
         """The columns of its posteriors."""
         return self.classifier.labels
 
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether its labels are independent, so that several may hold at once."""
+        return self.classifier.is_multi_label
+
     @cached_property
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """For each label the names of the groups that hold it, larger ones first, and its own."""
@@ -137,7 +142,8 @@ class Model:
     def posteriors(self, features: Features) -> Posteriors:
         """Posteriors of the windows of a recording under the model's recipe."""
         P, strangeness = self.classify_rows(features.X)
-        return Posteriors(self.flatten_short(P, features.segments), self.labels, features.segments, strangeness)
+        P = self.flatten_short(P, features.segments)
+        return Posteriors(P, self.labels, features.segments, strangeness, self.is_multi_label)
 
     @cached_property
     def usual_duration(self) -> float | None:
@@ -145,8 +151,11 @@ class Model:
         return usual_duration(self.recipe, self.recordings, self.about)
 
     def flatten_short(self, P: np.ndarray, segments: Sequence[Segment]) -> np.ndarray:
-        """Posteriors of windows, less sure where a recording is much shorter than those of the training."""
-        return flatten_short(P, segments, self.usual_duration)
+        """Posteriors of windows, less sure where a recording is much shorter than those of the training.
+
+        Independent probabilities stay: how they change with the duration was not measured.
+        """
+        return P if self.is_multi_label else flatten_short(P, segments, self.usual_duration)
 
     @one_thread()
     def posteriors_of(self, X: np.ndarray, first: int = 0) -> np.ndarray:
@@ -194,6 +203,8 @@ class Model:
     @one_thread()
     def combine(self, P: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """The posterior of a clip, (n_labels,), from those of its windows."""
+        if self.is_multi_label:
+            return combine_independent(P, weights, self.inverse_temperature)
         return combine_windows(P, weights, self.inverse_temperature)
 
     @one_thread()
@@ -221,6 +232,8 @@ class Model:
 
     def _posteriors(self, prepared: np.ndarray) -> np.ndarray:
         P = np.asarray(self.classifier.combine(self._scores(prepared)), np.float64)
+        if self.is_multi_label:
+            return P
         return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 

@@ -9,6 +9,8 @@ When `SCHEMA` is raised:
 - One more member of these that only some models have does not raise it: readers that do not know it refuse those
   models, and say that a later audioclass reads them. `bank/N/slopes` and `offsets`, of machines that vote, are such,
   `bank/lowest` and `step`, of rows that are codes of levels, and `memory/windows`, of windows in several versions.
+- `label_sets`, of models that tell labels independently, does not raise it either: readers that do not know it do not
+  have a strategy that does, and refuse those models by its name.
 - A reader refuses a schema above its own. Every schema that was ever shipped stays readable: `tests/golden` keeps a
   file of each, and nothing but a new schema adds one.
 """
@@ -103,6 +105,8 @@ def _optional(model: Model) -> dict[str, Any]:
     if model.classifier.link is not None:
         link, fitted = model.classifier.link.link, model.classifier.link.fitted
         optional["label_link"] = {**(plain_component(link) or {}), "fitted": plain(fitted)}
+    if model.classifier.label_sets is not None:
+        optional["label_sets"] = [list(one) for one in model.classifier.label_sets.sets]
     links = [part.members and part.members.link for part in _parts(model.classifier)]
     if any(links):
         optional["links"] = links

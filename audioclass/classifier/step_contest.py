@@ -67,6 +67,14 @@ class StepContest:
         self.losses: dict[StepKind, float] = {}
         self._first: dict[StepKind, list[LastStep]] = {}  # without a second stage, fitted once for all penalties
 
+    @property
+    def strategy_posteriors(self) -> np.ndarray:
+        """What the strategy itself says of every row, calibrated and combined without its fold."""
+        P = np.zeros((len(self.y), self.views[0].judged_on.P.shape[1]))
+        for view in self.views:
+            P[~view.inside] = view.judged_on.P
+        return P
+
     def loss(self, kind: StepKind) -> float:
         """The log-loss of a kind outside the folds."""
         if kind not in self.losses:

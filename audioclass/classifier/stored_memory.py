@@ -17,7 +17,7 @@ def memory_of(arrays: Mapping[str, np.ndarray], classifier: Classifier) -> Memor
     """What a model remembers of its rows; None where it was saved without."""
     if not arrays:
         return None
-    memory, n_rows, n_labels = Memory(**arrays), classifier.n_support, len(classifier.labels)
+    memory, n_rows, n_labels = Memory(**arrays), classifier.n_support, len(classifier.classes)
     shapes = {name: array.shape[:1] for name, array in arrays.items()}
     if set(shapes.values()) != {(n_rows,)} or memory.held_out.shape[1:] != (classifier.n_machines,):
         raise ModelError(f"its memory has arrays of {shapes} for {n_rows} rows of the bank")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from audioclass.classifier.saving import check_size
+from audioclass.classifier.saving import MOST_LABELS, check_size
 from audioclass.errors import ModelError
+from audioclass.label_sets import LabelSets
 from audioclass.problems import Dichotomy, Plan
 from audioclass.run import Registry
 from audioclass.taxonomy import Taxonomy
@@ -28,6 +29,20 @@ def labels_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     stated = checked_list(manifest["labels"], "labels")
     check_size(len(stated), len(checked_list((manifest["plan"] or {}).get("dichotomies", []), "dichotomies")))
     return tuple(checked_text(label) for label in stated)
+
+
+def label_sets_of(manifest: Mapping[str, Any], labels: Sequence[str]) -> LabelSets | None:
+    """The sets of labels that a multi-label model was trained on; None for one whose labels exclude one another."""
+    stated = manifest.get("label_sets")
+    if stated is None:
+        return None
+    sets = tuple(tuple(checked_list(one, "label sets")) for one in checked_list(stated, "label sets"))
+    if len(sets) > MOST_LABELS or not all(type(k) is int for one in sets for k in one):
+        raise ModelError(f"its label sets must be at most {MOST_LABELS} lists of whole numbers")
+    try:
+        return LabelSets(tuple(labels), sets)
+    except ValueError as error:
+        raise ModelError(str(error)) from error
 
 
 def checked_list(value: Any, what: str) -> list[Any]:

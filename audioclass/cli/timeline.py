@@ -1,5 +1,6 @@
 """Recordings as coloured bars for a terminal: one bar over its whole width for each, and a legend for all.
 
+Where labels may hold at once, each has a bar of its own.
 Labels are told apart without colours too: each has its own filling, and its name stands in every stretch that has room.
 """
 
@@ -15,7 +16,7 @@ from rich.text import Text
 
 from audioclass.data import Result
 from audioclass.display import printable
-from audioclass.formats.rows import ResultRow, Track, tracks_of
+from audioclass.formats.rows import ResultRow, Track, label_names, tracks_of
 from audioclass.reports.recording import clock
 
 COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#0072b2", "#d55e00", "#999999")  # Okabe and Ito
@@ -40,7 +41,8 @@ class Timeline:
         tracks, width = tracks_of(self.result), max(width, NARROWEST)
         rows = [row for track in tracks for row in track.rows]
         names = list(dict.fromkeys([*self.result.labels, *(row.label for row in rows)]))
-        lines = [line for track in tracks for line in _track_lines(track, names, width, len(tracks) > 1)]
+        lanes = label_names(self.result) if self.result.independent else []
+        lines = [line for track in tracks for line in _track_lines(track, names, width, len(tracks) > 1, lanes)]
         return lines + _legend(rows, names, width) if rows else []
 
 
@@ -49,10 +51,14 @@ def print_timeline(result: Result) -> None:
     Console(markup=False, highlight=False).print(Timeline(result))
 
 
-def _track_lines(track: Track, names: Sequence[str], width: int, is_named: bool) -> list[Text]:
+def _track_lines(
+    track: Track, names: Sequence[str], width: int, is_named: bool, lanes: Sequence[str] = ()
+) -> list[Text]:
     end = max(row.end for row in track.rows)
     title = [Text(printable(track.file), no_wrap=True, overflow="ellipsis")] if is_named else []
-    return [*title, _bar(track.rows, names, end, width), _axis(end, width)]
+    of_lanes = [[row for row in track.rows if row.label == label] for label in lanes]
+    bars = [_bar(rows, names, end, width) for rows in of_lanes if rows] or [_bar(track.rows, names, end, width)]
+    return [*title, *bars, _axis(end, width)]
 
 
 def _bar(rows: Sequence[ResultRow], names: Sequence[str], end: float, width: int) -> Text:

@@ -60,6 +60,7 @@ from audioclass.contracts.labels import (
     ScoresLabels,
     StatesRandomness,
     Strategy,
+    TellsLabelsIndependently,
 )
 from audioclass.contracts.machines import (
     CalibratesMany,
@@ -148,6 +149,7 @@ __all__ = [
     "TakesDurations",
     "TakesLabels",
     "TakesTransitions",
+    "TellsLabelsIndependently",
     "Trainer",
     "UsesFormats",
     "Wants",

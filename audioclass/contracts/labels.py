@@ -84,6 +84,18 @@ class Decides(Protocol):
 
 
 @runtime_checkable
+class TellsLabelsIndependently(Protocol):
+    """A strategy of labels of which several hold at once: it plans for sets of them and answers with each label alone.
+
+    The classes that it plans for are named as sets of labels are, `music+speech`. What it combines has a column for
+    each single label, in the order of `LabelSets.of_names`: a probability from 0 to 1; rows need not sum to 1.
+    """
+
+    def thresholds(self, fitted: Fitted) -> Sequence[float]:
+        """From which probability on each label holds."""
+
+
+@runtime_checkable
 class StatesRandomness(Protocol):
     """A strategy that draws its dichotomies, so that another order of the same labels draws others."""
 

@@ -2,7 +2,8 @@
 
     segments.csv     file,label[,start,end,group,fold,weight]: the one file that must be there
     taxonomy.toml    the tree of labels
-    corpus.toml      title, licence, source; folds = how many; [checksums] file = "SHA-256 in hexadecimal digits"
+    corpus.toml      title, licence, source; folds = how many; [checksums] file = "SHA-256 in hexadecimal digits";
+                     continuous = true where recordings are labelled from end to end: the rest holds no label
 
 Files lie below the folder; a link may lead out of it, a path may not.
 """
@@ -30,7 +31,7 @@ from audioclass.text_files import read_text, shown
 
 SEGMENTS, TAXONOMY, ABOUT = "segments.csv", "taxonomy.toml", "corpus.toml"
 TEXTS = ("title", "licence", "source")
-KEYS = (*TEXTS, "folds", "checksums")
+KEYS = (*TEXTS, "folds", "checksums", "continuous")
 CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
 
@@ -53,7 +54,8 @@ class CorpusFolder:
         _check_folds(path / ABOUT, about.get("folds"), corpus.clips)
         checksums = {path / os.path.normpath(file): digest for file, digest in about.get("checksums", {}).items()}
         texts, sources = {key: about[key] for key in TEXTS if key in about}, (*corpus.sources, path / ABOUT)
-        return replace(corpus, about=texts, checksums=checksums, sources=sources)
+        is_continuous = about.get("continuous", False)
+        return replace(corpus, about=texts, checksums=checksums, sources=sources, continuous=is_continuous)
 
     def example(self, folder: Path) -> Path:
         """Two labels below a group and one beside it."""
@@ -97,6 +99,8 @@ def _read_about(path: Path) -> Mapping[str, Any]:
     for key in TEXTS:
         if not isinstance(about.get(key, ""), str):
             raise CorpusError(f"{path}: {key} must be a text")
+    if not isinstance(about.get("continuous", False), bool):
+        raise CorpusError(f"{path}: continuous must be true or false")
     _check_checksums(path, about.get("checksums", {}))
     return about
 

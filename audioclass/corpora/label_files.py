@@ -82,7 +82,7 @@ class LabelFiles:
                 segments = _chosen(sources.get(recording, []), recording, ignored)
                 group = recording.relative_to(path).as_posix()
                 clips += [Clip(recording, one.label, one.start, one.end, group) for one in in_order(segments)]
-        return Corpus(tuple(clips), tuple(dict.fromkeys(ignored)), sources=tuple(read))
+        return Corpus(tuple(clips), tuple(dict.fromkeys(ignored)), sources=tuple(read), continuous=True)
 
     def example(self, folder: Path) -> Path:
         """A recording for each of three formats."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from audioclass.curation.inspection import Inspection
 from audioclass.data import Clip, Corpus
+from audioclass.label_sets import JOIN, labels_of_clips, members_of, overlaps_of, single_labels
 from audioclass.recordings import FOLDER, irregularity
 
 FEWEST_GROUPS = 2  # one to train on, one to test on
@@ -43,6 +44,7 @@ def check_corpus(corpus: Corpus, inspections: Inspections, n_folds: int) -> list
         _parted_groups,
         _without_fold,
         partial(_few_groups, n_folds=n_folds),
+        _overlapping,
     )
     return [finding for find in finders for finding in find(corpus, inspections)]
 
@@ -109,9 +111,27 @@ def _labelled_twice(corpus: Corpus, inspections: Inspections) -> Iterator[Findin
     for (path, start, end), labels in spans.items():
         place = str(path) if not start and end is None else f"{path} from {start:g} s"
         if len(set(labels)) > 1:
-            yield Finding("two labels", place, f"labelled {_listed(set(labels))}")
+            yield Finding("two labels", place, f"labelled {_listed(set(labels))}: all of them hold", is_wrong=False)
         elif len(labels) > 1:
             yield Finding("duplicate", place, f"named {len(labels)} times", is_wrong=False)
+
+
+def _overlapping(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
+    """That several labels hold at once, which makes a corpus multi-label."""
+    joined = [clip for clip in corpus.clips if len(members_of(clip.label)) > 1]
+    pairs = list(overlaps_of(corpus.clips))
+    reasons = []
+    if pairs:
+        one, other = pairs[0]
+        place = f"{one.label!r} and {other.label!r} at {max(one.start, other.start):g} s of {one.file}"
+        count = "1 pair of segments" if len(pairs) == 1 else f"{len(pairs)} pairs of segments"
+        reasons.append(f"{count} of different labels overlap, such as {place}")
+    if joined:
+        count = "1 segment has" if len(joined) == 1 else f"{len(joined)} segments have"
+        reasons.append(f"{count} labels joined with {JOIN}, such as {joined[0].label!r}")
+    if reasons:
+        labels = len(labels_of_clips(corpus.clips))
+        yield Finding("multi-label", f"{labels} labels", "; ".join(reasons), is_wrong=False)
 
 
 def _beyond_the_end(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]:
@@ -144,9 +164,9 @@ def _without_fold(corpus: Corpus, inspections: Inspections) -> Iterator[Finding]
 
 def _few_groups(corpus: Corpus, inspections: Inspections, n_folds: int) -> Iterator[Finding]:
     groups: dict[str, set[str]] = defaultdict(set)
-    for clip in corpus.clips:
+    for clip in single_labels(corpus.clips):
         groups[clip.label].add(clip.group)
-    for label in corpus.labels:
+    for label in sorted(groups):
         n = len(groups[label])
         if n < n_folds:
             detail = f"{n} {'group' if n == 1 else 'groups'}, {n_folds} folds need {n_folds}"

@@ -118,7 +118,8 @@ def joined(outcomes: Sequence[Outcome], model: Model) -> Result:
     novelty = np.concatenate(novelties) if sum(map(len, novelties)) == len(files) and novelties else None
     sets = tuple(one for result in good for one in result.sets or ())
     has_sets = bool(good) and all(result.sets is not None for result in good)
-    return Result(files, segments, P, model.labels, model.paths, rates, cuts, novelty, sets if has_sets else None)
+    sets_of_all, independent = sets if has_sets else None, model.is_multi_label
+    return Result(files, segments, P, model.labels, model.paths, rates, cuts, novelty, sets_of_all, independent)
 
 
 class Ledger:
@@ -221,7 +222,8 @@ def _outcome(path: Path, line: Mapping[str, Any], model: Model) -> Outcome | Non
         novelty = None if line.get("novelty") is None else np.array(line["novelty"], np.float64)
         sets = None if line.get("sets") is None else tuple(tuple(map(str, one)) for one in line["sets"])
         files = (str(path),) * len(segments)
-        result = Result(files, segments, P, model.labels, model.paths, rates, cuts, novelty, sets)
+        independent = model.is_multi_label
+        result = Result(files, segments, P, model.labels, model.paths, rates, cuts, novelty, sets, independent)
         return classified_outcome(path, result, float(line["seconds"]), was_finished=True)
     except (KeyError, TypeError, ValueError):
         return None

@@ -13,6 +13,7 @@ from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.models import load_model
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run
+from audioclass.engine.trainable import refuse_multi_label
 from audioclass.errors import CorpusError, did_you_mean
 from audioclass.numerics import log_loss
 from audioclass.run import Run
@@ -46,6 +47,7 @@ def calibrate(
     """
     run = run or make_run()
     old = load_model(model, registry=run.registry)
+    refuse_multi_label(old, "recalibrated")
     dataset = gather(read_corpus_at(corpus, run, reader), old.recipe, run)
     _check_covered(old, dataset)
     dataset = _unseen(old, dataset)

@@ -24,6 +24,7 @@ from audioclass.run import Progress, Run, silent
 from audioclass.segmentation.results import result_of
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.silence import DEFAULT_SILENCE, SilenceRule
+from audioclass.segmentation.tiers import by_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,9 @@ def classify_recording(
             segments += classifier.push(watch.windows(classifier.posteriors(features)), contours)
         segments += classifier.finish(watch.seconds)
         rate = audio.sample_rate
-    result = result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
+    segments = by_start(segments, model.labels) if model.is_multi_label else segments
+    rows = [(name, segment) for segment in segments]
+    result = result_of(rows, model.labels, model.taxonomy, independent=model.is_multi_label)
     cuts = {} if audio.cut is None else {name: audio.cut}
     result = options.with_sets(replace(result, sample_rates={name: rate}, cuts=cuts), model)
     return ClassifiedRecording(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)
@@ -145,7 +148,7 @@ class _Watch:
 
     def __init__(self, for_page: bool, model: Model) -> None:
         self.seconds = 0.0
-        self._labels = model.labels
+        self._labels, self._independent = model.labels, model.is_multi_label
         self._parts: list[Posteriors] | None = [] if for_page else None
         self.envelope = Envelope(model.recipe.framing.sample_rate) if for_page else None
 
@@ -166,7 +169,8 @@ class _Watch:
         if self._parts is None:
             return None
         P = np.concatenate([part.P for part in self._parts] or [np.empty((0, len(self._labels)))])
-        return Posteriors(P, self._labels, tuple(segment for part in self._parts for segment in part.segments))
+        segments = tuple(segment for part in self._parts for segment in part.segments)
+        return Posteriors(P, self._labels, segments, independent=self._independent)
 
 
 def _name(source: object) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from audioclass.classifier.model import Model
 from audioclass.engine.corpus_folds import AUTO
 from audioclass.engine.datasets import read_corpus_at
-from audioclass.engine.evaluated import Evaluated
+from audioclass.engine.evaluated import ONE_AT_A_TIME, Evaluated
 from audioclass.engine.evaluating import evaluate_model, trained_already
 from audioclass.engine.folded_corpus import prepare_folds
 from audioclass.engine.recipe_choice import with_chosen_recipe
@@ -20,6 +20,7 @@ from audioclass.engine.runs import make_run, stage_store
 from audioclass.errors import UsageError
 from audioclass.evaluation.compare import compare
 from audioclass.evaluation.comparison import Comparison
+from audioclass.label_sets import are_multi_label
 from audioclass.run import Run
 from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
@@ -39,7 +40,10 @@ def compare_configs(
     """
     run = run or make_run()
     check_several(list(configs))
-    first, choice = with_chosen_recipe(next(iter(configs.values())), read_corpus_at(corpus, run, reader), run)
+    read = read_corpus_at(corpus, run, reader)
+    if are_multi_label(read.clips):
+        raise UsageError(f"{corpus}: labels overlap; {ONE_AT_A_TIME}")
+    first, choice = with_chosen_recipe(next(iter(configs.values())), read, run)
     if choice is not None:
         warnings.warn(f"{choice}, for all that are compared", stacklevel=2)
         configs = {name: replace(config, recipe=first.recipe) for name, config in configs.items()}

@@ -10,6 +10,7 @@ import numpy as np
 from audioclass.data import Corpus
 from audioclass.engine.datasets import Dataset
 from audioclass.errors import CorpusError, UsageError, listed
+from audioclass.label_sets import NO_LABEL
 from audioclass.training.folds import fold_count, grouped_folds
 
 N_FOLDS = 5
@@ -21,7 +22,20 @@ def folds_of(dataset: Dataset, stated: str = AUTO) -> np.ndarray:
 
     Groups stay together and labels are spread over the folds, but for folds of a corpus, which are taken as they are.
     """
+    if dataset.is_multi_label:
+        return _folds(*_rarest(dataset), dataset.groups, dataset.folds, stated)
     return _folds(dataset.labels, dataset.y, dataset.groups, dataset.folds, stated)
+
+
+def _rarest(dataset: Dataset) -> tuple[Sequence[str], np.ndarray]:
+    """Of labels that overlap, the rarest that holds in each row, by which folds are evened; all that hold none are one.
+
+    Sets of labels may each be of a few groups, where no label is.
+    """
+    labels = dataset.single_labels
+    holds = dataset.holds_among(labels)
+    order = np.argsort(holds.sum(axis=0), kind="stable")
+    return (*labels, NO_LABEL), np.where(holds.any(axis=1), order[holds[:, order].argmax(axis=1)], len(labels))
 
 
 def folds_of_clips(corpus: Corpus, stated: str = AUTO) -> np.ndarray:

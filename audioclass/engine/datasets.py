@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from audioclass.engine.separate_windows import SeparateWindows, cut_separate_win
 from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import AudioFileError, CorpusError, PluginError, UsageError
 from audioclass.extraction.recipe import Recipe
+from audioclass.label_sets import LabelSets, are_multi_label, members_of, window_sets
 from audioclass.outputs import refuse_inputs
 from audioclass.parameters import parse_assignments
 from audioclass.recordings import FOLDER, irregularity, is_recording, regular
@@ -40,6 +41,8 @@ class Dataset:
     `contents` are digests of the files; `missing` are those of the failures that are not there, with their labels.
     `are_separate` tells which windows were cut for one clip alone, None where none was; `lengths` are those of the
     files in seconds.
+    Of a multi-label corpus `sets` names for each row the labels that hold in it, `music+speech`, and `labels` are the
+    names of the sets that occur; the clip of a row is then the one that it shares most time with.
     """
 
     X: np.ndarray
@@ -55,6 +58,7 @@ class Dataset:
     missing: tuple[Ignored, ...] = ()
     are_separate: np.ndarray | None = None
     lengths: Mapping[Path, float] = field(default_factory=dict)
+    sets: tuple[str, ...] | None = None
 
     @classmethod
     def empty(cls, n_features: int) -> Dataset:
@@ -69,7 +73,34 @@ class Dataset:
     def y_among(self, labels: Sequence[str]) -> np.ndarray:
         """The index of each row's label among these."""
         place = {label: i for i, label in enumerate(labels)}
+        if self.sets is not None:
+            return np.array([place.get(name, -1) for name in self.sets], dtype=int)
         return np.asarray(np.array([place.get(clip.label, -1) for clip in self.clips], dtype=int)[self.which])
+
+    @property
+    def is_multi_label(self) -> bool:
+        """Whether several labels may hold in a window."""
+        return self.sets is not None
+
+    @cached_property
+    def label_sets(self) -> LabelSets:
+        """The single labels, and the set of them that each of `labels` is."""
+        return LabelSets.of_names(self.labels)
+
+    @property
+    def single_labels(self) -> tuple[str, ...]:
+        """What a model of it gives probabilities of."""
+        return self.label_sets.labels if self.is_multi_label else self.labels
+
+    def holds_among(self, labels: Sequence[str]) -> np.ndarray:
+        """(n, n_labels): whether each of these single labels holds in a row."""
+        names = [self.clips[i].label for i in self.which] if self.sets is None else self.sets
+        members = {name: np.isin(labels, members_of(name)) for name in set(names)}
+        return np.array([members[name] for name in names]).reshape(len(names), len(labels))
+
+    def as_sets(self) -> Dataset:
+        """The same as of a multi-label corpus, whatever it is."""
+        return self if self.is_multi_label else replace(self, sets=tuple(self.clips[i].label for i in self.which))
 
     @cached_property
     def groups(self) -> np.ndarray:
@@ -88,9 +119,24 @@ class Dataset:
 
     @cached_property
     def clip_names(self) -> list[str]:
-        """What each row is a window of: the file, with the times of its clip where that is a part of it."""
+        """What each row is a window of: the file, with the times of its clip where that is a part of it.
+
+        Of a multi-label corpus, with those of the stretch in which the same labels hold.
+        """
+        if self.sets is not None:
+            return self._stretch_names(self.sets)
         names = [_clip_name(clip) for clip in self.clips]
         return [names[i] for i in self.which]
+
+    def _stretch_names(self, sets: Sequence[str]) -> list[str]:
+        names: list[str] = []
+        before: tuple[Path, str] | None = None
+        for i, (which, name) in enumerate(zip(self.which.tolist(), sets, strict=True)):
+            file = self.clips[which].file
+            is_new = before != (file, name)
+            names.append(f"{file}#t={self.segments[i].start:g}" if is_new else names[-1])
+            before = file, name
+        return names
 
     def label_sequences(self, hop: float) -> list[np.ndarray]:
         """The label indices of successive windows, for each stretch of a recording that several clips share.
@@ -111,7 +157,10 @@ class Dataset:
         """Some of the rows; labels and clips stay."""
         segments = tuple(self.segments[i] for i in rows)
         are_separate = None if self.are_separate is None else self.are_separate[rows]
-        return replace(self, X=self.X[rows], which=self.which[rows], segments=segments, are_separate=are_separate)
+        sets = None if self.sets is None else tuple(self.sets[i] for i in rows)
+        return replace(
+            self, X=self.X[rows], which=self.which[rows], segments=segments, are_separate=are_separate, sets=sets
+        )
 
     def regrouped(self, names: Mapping[str, str]) -> Dataset:
         """The same with other names of some groups; those of one name are one group."""
@@ -193,11 +242,13 @@ def tree_for(
     return Taxonomy.of_paths(paths) if any(len(path) > 1 for path in paths) else None
 
 
-def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
+def gather(corpus: Corpus, recipe: Recipe, run: Run, *, as_sets: bool | None = None) -> Dataset:
     """Extract every recording of the corpus, or find what is cached of it, and label its windows.
 
     A window takes the label that covers most of it, where that covers half of the window or half of what is labelled.
     A labelled segment that gets no window so has windows of its own, cut from it alone.
+    Of a multi-label corpus, or of any `as_sets`, it takes every label of which that is true; one without a label is an
+    example of that where the corpus is continuous, else it is left out.
     Of a damaged recording only the labelled segments before its damage are used: what a label of all of it tells of may
     have been in the part that is lost. A recording that the corpus names and that is not there is a failure too.
     """
@@ -206,9 +257,14 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
         by_file.setdefault(clip.file, []).append(i)
     if not by_file:
         raise CorpusError("no recording of the corpus could be used: it is empty")
-    gathered = _Gathered(corpus.clips, tuple(filter(_is_missed, corpus.ignored)))
+    as_sets = are_multi_label(corpus.clips) if as_sets is None else as_sets
+    gathered = _Gathered(corpus, tuple(filter(_is_missed, corpus.ignored)), as_sets=as_sets)
     parts = dict(_extracted(list(by_file), recipe, gathered.failures, run))
-    without = {file: _without_window(corpus.clips, by_file[file], *parts[file]) for file in by_file if file in parts}
+    without = {
+        file: _without_window(corpus.clips, by_file[file], *parts[file], as_sets=as_sets)
+        for file in by_file
+        if file in parts
+    }
     separate = cut_separate_windows(corpus.clips, without, recipe, run)
     for file in (file for file in by_file if file in parts):  # in the order of the corpus, not of completion
         gathered.add(file, by_file[file], *parts[file], separate.get(file))
@@ -216,11 +272,13 @@ def gather(corpus: Corpus, recipe: Recipe, run: Run) -> Dataset:
 
 
 def _without_window(
-    clips: Sequence[Clip], members: Sequence[int], features: Features, _: str, cut: Cut | None
+    clips: Sequence[Clip], members: Sequence[int], features: Features, _: str, cut: Cut | None, *, as_sets: bool
 ) -> list[int]:
     """The clips of a recording that no regular window is given to, though what they tell of could be read."""
-    owners, are_lost = _owners(features, [clips[i] for i in members], cut)
-    return [i for place, i in enumerate(members) if place not in owners and not are_lost[place]]
+    among = [clips[i] for i in members]
+    owners, are_lost = _owners(features, among, cut)
+    is_used = window_sets(features.segments, among)[1] if as_sets else np.isin(np.arange(len(members)), owners)
+    return [i for place, i in enumerate(members) if not is_used[place] and not are_lost[place]]
 
 
 def _owners(features: Features, clips: Sequence[Clip], cut: Cut | None) -> tuple[np.ndarray, np.ndarray]:
@@ -253,8 +311,9 @@ def _extracted(
 class _Gathered:
     """Labelled windows as they are put together, recording by recording."""
 
-    def __init__(self, clips: tuple[Clip, ...], missing: tuple[Ignored, ...]) -> None:
-        self.clips, self._missing = clips, missing
+    def __init__(self, corpus: Corpus, missing: tuple[Ignored, ...], *, as_sets: bool) -> None:
+        self.clips, self._missing = corpus.clips, missing
+        self._is_continuous, self._sets = corpus.continuous, list[str]() if as_sets else None
         self.failures = [(one.file, f"{one.file}: {one.reason}") for one in missing]
         self._rows: list[np.ndarray] = []
         self._which: list[int] = []
@@ -279,6 +338,9 @@ class _Gathered:
         """The windows of a recording, each given to one of its clips or left out, and those that are separate."""
         self._contents[file] = content_digest(file)
         self._lengths[file] = features.segments[-1].end if features.segments else 0.0
+        if self._sets is not None:
+            self._add_sets(self._sets, file, members, features, content, cut, separate)
+            return
         owners, are_lost = _owners(features, [self.clips[i] for i in members], cut)
         if cut is None:
             self._read.add(file)
@@ -297,6 +359,41 @@ class _Gathered:
             self._unused += [i for i in members if i not in lost.union(owning)]
         self._identities += [f"{content} {_identity(self.clips[i])}" for i in members]
 
+    def _add_sets(
+        self,
+        sets: list[str],
+        file: Path,
+        members: Sequence[int],
+        features: Features,
+        content: str,
+        cut: Cut | None,
+        separate: SeparateWindows | None,
+    ) -> None:
+        """The same where several labels may hold in a window; one that a lost clip reaches into is left out."""
+        clips = [self.clips[i] for i in members]
+        names, is_used = window_sets(features.segments, clips)
+        is_lost = np.array([cut is not None and reaches_beyond(clip, cut) for clip in clips])
+        shared = shared_times(features.segments, clips)
+        is_known = np.array([bool(name) or self._is_continuous for name in names], dtype=bool)
+        rows = np.flatnonzero(is_known & ~(shared[:, is_lost] > 0).any(axis=1))
+        if cut is None:
+            self._read.add(file)
+        else:
+            self.failures.append((file, f"{file}: {cut.reason}; {_part_used(int(is_lost.sum()), len(clips))}"))
+        self._take([members[owner] for owner in shared[rows].argmax(axis=1)], features, rows, are_separate=False)
+        sets += [names[i] for i in rows]
+        alone: list[int] = []
+        if separate is not None:
+            alone = separate.owners.tolist()
+            self._take(alone, separate.features, np.arange(len(alone)), are_separate=True)
+            sets += window_sets(separate.features.segments, clips)[0]
+        if not any(names[i] for i in rows) and not alone and not is_lost.any():
+            self.failures.append((file, f"{file}: no window of it lies in what is labelled"))
+        else:
+            unused = np.flatnonzero(~is_used & ~is_lost).tolist()
+            self._unused += [members[i] for i in unused if members[i] not in alone]
+        self._identities += [f"{content} {_identity(clip)}" for clip in clips]
+
     def _take(self, owners: Sequence[int], features: Features, rows: np.ndarray, *, are_separate: bool) -> None:
         self._rows.append(features.X[rows])
         self._which += owners
@@ -310,7 +407,8 @@ class _Gathered:
             raise CorpusError(f"no recording of the corpus could be used: {self.failures[0][1]}")
         digest = hashlib.sha256("\n".join(sorted(self._identities)).encode()).hexdigest()
         failures = tuple(sorted(self.failures, key=lambda failure: str(failure[0])))
-        labels = tuple(sorted({self.clips[i].label for i in self._which}))
+        sets = None if self._sets is None else tuple(self._sets)
+        labels = tuple(sorted(set(sets) if sets is not None else {self.clips[i].label for i in self._which}))
         which, segments = np.array(self._which), tuple(self._segments)
         remarks, lost = tuple(self._remarks(labels)), tuple(self._lost(labels))
         X = np.concatenate(self._rows)
@@ -330,6 +428,7 @@ class _Gathered:
             missing,
             are_separate,
             self._lengths,
+            sets,
         )
 
     def windows_that_fit(self, recipe: Recipe) -> list[str]:
@@ -345,11 +444,15 @@ class _Gathered:
 
     def _lost(self, labels: Sequence[str]) -> list[str]:
         unread = {file for file, _ in self.failures} - self._read
-        unread_labels = {clip.label for clip in self.clips if clip.file in unread}
-        return sorted(unread_labels.union(*(one.labels for one in self._missing)) - set(labels))
+        unread_labels = self._single({clip.label for clip in self.clips if clip.file in unread})
+        return sorted(unread_labels.union(*(self._single(one.labels) for one in self._missing)) - self._single(labels))
+
+    def _single(self, names: Iterable[str]) -> set[str]:
+        """The labels themselves where names are of sets."""
+        return set(names) if self._sets is None else {label for name in names for label in members_of(name)}
 
     def _remarks(self, labels: Sequence[str]) -> Iterator[str]:
-        for label in sorted({clip.label for clip in self.clips} - set(labels)):
+        for label in sorted(self._single({clip.label for clip in self.clips}) - self._single(labels)):
             yield f"label {label!r} has no recording that could be used"
         yield from self._empty_segments()
         yield from self._repeated()
@@ -393,13 +496,24 @@ def content_digest(file: Path) -> bytes:
 def owners_of(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:
     """(n_windows,): which of a recording's clips each window belongs to, -1 for none."""
     starts, ends = (np.array([getattr(s, name) for s in segments]) for name in ("start", "end"))
-    first = np.array([clip.start for clip in clips])
-    last = np.array([np.inf if clip.end is None else clip.end for clip in clips])
-    overlaps = np.minimum(ends[:, None], last) - np.maximum(starts[:, None], first)
+    first, last = _bounds(clips)
+    overlaps = shared_times(segments, clips)
     best = overlaps.argmax(axis=1) if len(segments) else np.empty(0, int)
     rows = np.arange(len(segments))
     enough = 0.5 * np.minimum(ends - starts, (last - first)[best])
     return np.where((overlaps[rows, best] >= enough) & (overlaps[rows, best] > 0), best, -1)
+
+
+def shared_times(segments: Sequence[Segment], clips: Sequence[Clip]) -> np.ndarray:
+    """(n_windows, n_clips): the seconds that each window shares with each clip; below 0 the seconds between them."""
+    starts, ends = (np.array([getattr(s, name) for s in segments]) for name in ("start", "end"))
+    first, last = _bounds(clips)
+    return np.asarray(np.minimum(ends[:, None], last) - np.maximum(starts[:, None], first))
+
+
+def _bounds(clips: Sequence[Clip]) -> tuple[np.ndarray, np.ndarray]:
+    first = np.array([clip.start for clip in clips])
+    return first, np.array([np.inf if clip.end is None else clip.end for clip in clips])
 
 
 def reaches_beyond(clip: Clip, cut: Cut) -> bool:

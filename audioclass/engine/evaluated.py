@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,16 @@ import numpy as np
 from audioclass.classifier.clips import combine_windows
 from audioclass.engine.datasets import Dataset
 from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicate_warning
-from audioclass.errors import CorpusError
+from audioclass.errors import CorpusError, UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
+from audioclass.evaluation.multi_label import MultiLabelEvaluation, evaluate_labels
 from audioclass.evaluation.predictions import Predictions
 from audioclass.threads import one_thread
 from audioclass.training.near_duplicates import NearDuplicates
 
 N_RESAMPLES = 1000
+ONE_AT_A_TIME = "systems are compared on labels of which one holds at a time; evaluate each of them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,8 @@ class Evaluated:
     `inverse_temperature` combines the windows of a clip, the mean over the folds. `tree` is the text of the model's
     tree, or of one trained without the first fold; empty where there is none. `near_duplicates` are recordings in
     different folds that are too much alike for that, None where they are not many. `notes` say what was chosen
-    for folds.
+    for folds. Where labels overlap, `thresholds` say from which probability on each holds, (n_labels,) or for each row,
+    and `in_time` what segments are worth.
     """
 
     dataset: Dataset
@@ -45,6 +48,8 @@ class Evaluated:
     tree: str = ""
     near_duplicates: NearDuplicates | None = None
     notes: tuple[str, ...] = ()
+    thresholds: np.ndarray | None = None
+    in_time: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def joined(cls, parts: Sequence[Evaluated]) -> Evaluated:
@@ -55,8 +60,10 @@ class Evaluated:
         if any(part.labels != first.labels for part in parts):
             raise CorpusError("the recipes of the folds cannot read recordings of the same labels")
         n_rows = [len(part.P) for part in parts]
+        sets = [part.dataset.sets for part in parts]
         dataset = replace(
             first.dataset,
+            sets=None if first.dataset.sets is None else tuple(name for each in sets for name in each or ()),
             X=np.empty((sum(n_rows), 0)),
             which=np.concatenate([part.dataset.which for part in parts]),
             segments=tuple(segment for part in parts for segment in part.dataset.segments),
@@ -72,11 +79,23 @@ class Evaluated:
             support_rows=float(np.average([part.support_rows for part in parts], weights=n_rows)),
             inverse_temperature=float(np.average([part.inverse_temperature for part in parts], weights=n_rows)),
             notes=tuple(note for part in parts for note in part.notes),
+            thresholds=None
+            if first.thresholds is None
+            else np.concatenate([part.thresholds for part in parts if part.thresholds is not None]),
         )
 
+    def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation | MultiLabelEvaluation:
+        """All measures, per window and per recording, with intervals over groups; of labels that overlap, of each."""
+        return self._one_at_a_time(n_resamples) if self.thresholds is None else self._of_labels(n_resamples)
+
+    def _of_labels(self, n_resamples: int) -> MultiLabelEvaluation:
+        holds, resampling = self.dataset.holds_among(self.labels), Resampling(n_resamples=n_resamples)
+        thresholds = np.full(len(self.labels), 0.5) if self.thresholds is None else self.thresholds
+        evaluation = evaluate_labels(self.labels, holds, self.P, thresholds, self.dataset.groups, resampling)
+        return replace(evaluation, in_time=self.in_time)
+
     @one_thread()
-    def evaluation(self, n_resamples: int = N_RESAMPLES) -> Evaluation:
-        """All measures, per window and per recording, with intervals over groups."""
+    def _one_at_a_time(self, n_resamples: int) -> Evaluation:
         return evaluate(
             self.labels,
             self.dataset.y_among(self.labels),
@@ -89,14 +108,16 @@ class Evaluated:
             resampling=Resampling(n_resamples=n_resamples),
         )
 
-    def warnings(self, evaluation: Evaluation) -> list[str]:
+    def warnings(self, evaluation: Evaluation | MultiLabelEvaluation) -> list[str]:
         """What a user should know before trusting its evaluation."""
-        if self.near_duplicates is None:
+        if self.near_duplicates is None or isinstance(evaluation, MultiLabelEvaluation):
             return [*self.dataset.remarks]
         return [*self.dataset.remarks, near_duplicate_warning(self.near_duplicates, self.dataset, evaluation)]
 
-    def facts(self, evaluation: Evaluation) -> dict[str, Any]:
+    def facts(self, evaluation: Evaluation | MultiLabelEvaluation) -> dict[str, Any]:
         """The same as plain values, beside those of the evaluation."""
+        if isinstance(evaluation, MultiLabelEvaluation):
+            return {}
         return near_duplicate_facts(self.near_duplicates, evaluation)
 
     def pool(self, P: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -105,6 +126,8 @@ class Evaluated:
 
     def predictions(self) -> Predictions:
         """The posteriors beside the reference, as comparisons take them."""
+        if self.thresholds is not None:
+            raise UsageError(ONE_AT_A_TIME)
         return Predictions.of(
             self.labels,
             self.dataset.y_among(self.labels),

@@ -15,12 +15,14 @@ from audioclass.data import Corpus
 from audioclass.engine.corpus_folds import AUTO, folds_of_clips
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at
 from audioclass.engine.evaluated import Evaluated
+from audioclass.engine.evaluating_segments import detect
 from audioclass.engine.folded_corpus import check_read_table, gather_folds, prepare_folds
 from audioclass.engine.recipe_choice import with_chosen_recipe
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.training import config_from, recipe_of
 from audioclass.errors import CorpusError, did_you_mean
+from audioclass.label_sets import are_multi_label, labels_of_clips
 from audioclass.run import Run
 from audioclass.training.config import TrainingConfig
 from audioclass.training.options import AUTO_RECIPE
@@ -30,13 +32,14 @@ def evaluate_model(model: Model, corpus: str | Path, *, reader: str | None = Non
     """A model on a corpus; every label of the corpus must be one of the model's."""
     run = run or make_run()
     read = read_corpus_at(corpus, run, reader)
-    for label in read.labels:
+    overlap = model.is_multi_label or are_multi_label(read.clips)
+    for label in labels_of_clips(read.clips) if overlap else read.labels:
         if label not in model.labels:
             known = ", ".join(model.labels)
             raise CorpusError(
                 f"{corpus}: the model has no label {label!r}{did_you_mean(label, model.labels)}; it knows {known}"
             )
-    dataset = gather(read, model.recipe, run)
+    dataset = gather(read, model.recipe, run, as_sets=overlap)
     start = time.perf_counter()
     P = model.flatten_short(model.posteriors_of(dataset.X), dataset.segments)
     seconds = time.perf_counter() - start
@@ -50,6 +53,8 @@ def evaluate_model(model: Model, corpus: str | Path, *, reader: str | None = Non
         support_rows=model.classifier.n_support,
         inverse_temperature=model.inverse_temperature,
         tree=tree_text(model),
+        thresholds=model.classifier.thresholds if overlap else None,
+        in_time=detect(model, read, run).to_plain() if overlap else {},
     )
 
 

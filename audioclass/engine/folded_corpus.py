@@ -21,10 +21,11 @@ from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.near_duplicates import near_duplicates_among
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.trainable import check_labels, check_read
-from audioclass.engine.training import recipe_of, train_on
+from audioclass.engine.training import check_table, recipe_of, train_on
 from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import CorpusError
 from audioclass.extraction.recipe import Recipe
+from audioclass.label_sets import are_multi_label
 from audioclass.run import Run
 from audioclass.storage import Store, computed
 from audioclass.taxonomy import Taxonomy
@@ -57,10 +58,9 @@ class FoldedCorpus:
 
         With `only` these folds alone are evaluated, and the others trained on.
         """
-        check_labels_of_folds(self.dataset.labels, self.dataset.y, self.folds)
-        config = replace(config, recipe=self.recipe or config.recipe).guided_by(self.taxonomy, run)
+        config, labels = self._config(config, run), self.dataset.single_labels
         names = np.unique(self.folds) if only is None else np.array(only)
-        P = np.zeros((len(self.folds), len(self.dataset.labels)))
+        P, thresholds = (np.zeros((len(self.folds), len(labels))) for _ in range(2))
         results: list[FoldResult] = []
         for number, fold in enumerate(names, start=1):
             held = self.folds == fold
@@ -71,8 +71,8 @@ class FoldedCorpus:
                 partial(self._fold_arrays, held, config, part),
             )
             results.append(FoldResult.of_arrays(arrays))
-            P[held] = results[-1].P
-        labels, rows = self.dataset.labels, np.flatnonzero(np.isin(self.folds, names))
+            P[held], thresholds[held] = results[-1].P, results[-1].thresholds
+        rows = np.flatnonzero(np.isin(self.folds, names))
         return Evaluated(
             self.dataset if only is None else self.dataset.take(rows),
             labels,
@@ -86,7 +86,19 @@ class FoldedCorpus:
             inverse_temperature=float(np.mean([result.inverse_temperature for result in results])),
             tree=results[0].tree,
             notes=self.notes,
+            thresholds=thresholds[rows] if self.dataset.is_multi_label else None,
         )
+
+    def _config(self, config: TrainingConfig, run: Run) -> TrainingConfig:
+        """What is trained on the folds, each of which must leave something of every label."""
+        config = replace(config, recipe=self.recipe or config.recipe)
+        if self.dataset.is_multi_label:
+            labels = self.dataset.single_labels
+            for k, holds in enumerate(self.dataset.holds_among(labels).T):
+                check_labels_of_folds([labels[k]], np.where(holds, 0, 1), self.folds)
+            return config.for_label_sets(run)
+        check_labels_of_folds(self.dataset.labels, self.dataset.y, self.folds)
+        return config.guided_by(self.taxonomy, run)
 
     @one_thread()
     def near_duplicates(self, config: TrainingConfig) -> NearDuplicates | None:
@@ -118,6 +130,7 @@ class FoldedCorpus:
             support_rows=model.classifier.n_support,
             inverse_temperature=model.inverse_temperature,
             tree=tree_text(model),
+            thresholds=model.classifier.thresholds,
         )
 
     def fitted(self, recipe: Recipe, held: np.ndarray, run: Run) -> tuple[Recipe, Dataset]:
@@ -152,17 +165,20 @@ class FoldResult:
     support_rows: float
     inverse_temperature: float
     tree: str = field(default="")
+    thresholds: np.ndarray = field(default_factory=lambda: np.array(0.5))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """As a store keeps it."""
         numbers = [getattr(self, name) for name in FOLD_FIGURES]
-        return {"P": self.P, "figures": np.array(numbers, float), "tree": np.frombuffer(self.tree.encode(), np.uint8)}
+        tree = np.frombuffer(self.tree.encode(), np.uint8)
+        return {"P": self.P, "figures": np.array(numbers, float), "tree": tree, "thresholds": self.thresholds}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, np.ndarray]) -> FoldResult:
         """The inverse of `to_arrays`."""
         figures = dict(zip(FOLD_FIGURES, arrays["figures"].tolist(), strict=True))
-        return cls(arrays["P"], **figures, tree=arrays["tree"].tobytes().decode())
+        tree, thresholds = arrays["tree"].tobytes().decode(), arrays.get("thresholds", np.array(0.5))
+        return cls(arrays["P"], **figures, tree=tree, thresholds=thresholds)
 
 
 FOLD_FIGURES = ("train_seconds", "predict_seconds", "machines", "support_rows", "inverse_temperature")
@@ -184,8 +200,9 @@ def prepare_folds(
 
 def check_read_table(read: Corpus, config: TrainingConfig, folds: str) -> None:
     """Refuse labels and folds that cannot be trained on, before any recording is read."""
-    check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))
-    check_folds(read, folds)
+    check_table(read, config)
+    if not are_multi_label(read.clips):
+        check_folds(read, folds)
 
 
 def gather_folds(read: Corpus, config: TrainingConfig, run: Run) -> FoldedCorpus:
@@ -193,8 +210,8 @@ def gather_folds(read: Corpus, config: TrainingConfig, run: Run) -> FoldedCorpus
     windows = FittingWindows.for_corpus(read, config)
     recipe, remarks = recipe_for(read, windows.applied(recipe_of(config)))
     dataset = gather(read, recipe.fixed, run).remarked(remarks)
-    taxonomy = tree_for(read, dataset.labels, config.taxonomy)
+    taxonomy = tree_for(read, dataset.single_labels, config.taxonomy)
     check_read(dataset)
-    check_labels(dataset.labels, taxonomy)
+    check_labels(dataset.single_labels, taxonomy)
     notes = tuple(filter(None, [windows.reason(recipe)]))
     return FoldedCorpus(dataset, np.zeros(len(dataset.X), dtype=int), taxonomy, recipe, read, notes)

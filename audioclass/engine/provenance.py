@@ -12,6 +12,8 @@ from audioclass.engine.datasets import Dataset
 from audioclass.engine.durations import Durations
 from audioclass.engine.recipe_choice import RecipeChoice
 from audioclass.evaluation.evaluation import Evaluation
+from audioclass.evaluation.multi_label import MEASURES, MultiLabelEvaluation
+from audioclass.label_sets import NO_LABEL
 from audioclass.run import Registry, Run
 from audioclass.training.assemble import Training
 from audioclass.training.config import TrainingConfig
@@ -21,12 +23,15 @@ from audioclass.training.report import machine_report
 FIGURES = ("accuracy", "balanced_accuracy", "log_loss", "brier", "calibration_error")
 
 
+MULTI_LABEL_FIGURES = tuple(MEASURES)
+
+
 def describe(
     dataset: Dataset,
     config: TrainingConfig,
     run: Run,
     training: Training,
-    grouped: Evaluation,
+    grouped: Evaluation | MultiLabelEvaluation,
     random_split: Evaluation | None,
     y: np.ndarray,
     group_weights: GroupWeights | None = None,
@@ -66,8 +71,17 @@ def components_of(config: TrainingConfig, training: Training, registry: Registry
     return [_origin(registry, kind, name) for kind, name in dict.fromkeys(used)]
 
 
-def figures(evaluation: Evaluation) -> dict[str, Mapping[str, float]]:
+def thresholds_of(training: Training) -> dict[str, Any]:
+    """From which probability on each label holds, of a model whose labels are independent."""
+    classifier = training.classifier
+    both = zip(classifier.labels, classifier.thresholds.tolist(), strict=True)
+    return {"thresholds": {label: round(threshold, 6) for label, threshold in both}}
+
+
+def figures(evaluation: Evaluation | MultiLabelEvaluation) -> dict[str, Mapping[str, float]]:
     """The figures of a report, per clip and per window."""
+    if isinstance(evaluation, MultiLabelEvaluation):
+        return {view.unit: {name: view.value(name) for name in MULTI_LABEL_FIGURES} for view in evaluation.views}
     return {view.unit: {name: float(view.measures[name].value) for name in FIGURES} for view in evaluation.views}
 
 
@@ -77,7 +91,7 @@ def _corpus_facts(dataset: Dataset) -> dict[str, Any]:
         "fingerprint": dataset.fingerprint,
         "recordings": len({dataset.clips[i].file for i in dataset.which}),
         "groups": len(np.unique(dataset.groups)),
-        "windows": {label: int(count) for label, count in zip(dataset.labels, counts, strict=True)},
+        "windows": {label or NO_LABEL: int(count) for label, count in zip(dataset.labels, counts, strict=True)},
         "left_out": len(dataset.failures),
     }
 

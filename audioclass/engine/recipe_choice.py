@@ -23,6 +23,7 @@ from audioclass.errors import AudioclassError, CorpusError
 from audioclass.extraction.recipe import Recipe
 from audioclass.extraction.recipes import load_recipe, shipped_recipes
 from audioclass.kernels.statistics import pairwise, squared_distance
+from audioclass.label_sets import are_multi_label
 from audioclass.numerics import log_losses, softmax
 from audioclass.run import Run
 from audioclass.temperature import best_temperature
@@ -74,7 +75,11 @@ def choose_recipe(
 
     The first of them unless another is clearly better, and where the sample has no two groups to hold out.
     """
-    clips = spread_clips([corpus.clips[i] for i in (range(len(corpus.clips)) if used is None else used)], MOST_CLIPS)
+    known = [corpus.clips[i] for i in (range(len(corpus.clips)) if used is None else used)]
+    clips = spread_clips(known, MOST_CLIPS)
+    if are_multi_label(corpus.clips):  # what overlaps is known of whole recordings only
+        files = {clip.file for clip in clips}
+        clips = tuple(clip for clip in known if clip.file in files)
     sample = replace(corpus, clips=clips, ignored=())
     seconds = _median_seconds(clips)
     recipes, losses, reasons = {}, {}, {}
@@ -86,7 +91,8 @@ def choose_recipe(
         recipe = load_recipe(name, run.registry)
         recipes[name] = recipe if windows is None else windows.applied(recipe)
         fitted = fit_recipe(recipe_for(sample, recipes[name].at_one_speed)[0], clips, run.telling(f"recipe {name}"))
-        dataset = _spread_windows(gather(sample, fitted, run.telling(f"recipe {name}")), MOST_WINDOWS)
+        gathered = gather(sample, fitted, run.telling(f"recipe {name}"), as_sets=are_multi_label(corpus.clips))
+        dataset = _spread_windows(gathered, MOST_WINDOWS)
         if len(np.unique(dataset.groups)) > 1 and len(dataset.labels) > 1:
             losses[name] = held_out_log_loss(dataset, fitted)
     return RecipeChoice(recipes[best_of(losses, next(iter(recipes)))], len(clips), losses, reasons)
@@ -135,7 +141,8 @@ def held_out_log_loss(dataset: Dataset, recipe: Recipe) -> float:
     """Of clips, the mean of their windows' scores, by the best of a few machines that never saw their group."""
     preprocessing = Preprocessing.fit(dataset.X, recipe.groups, group_weights=recipe.group_weights)
     D = pairwise(squared_distance, preprocessing.apply(dataset.X))
-    clips, first, clip_of = np.unique(dataset.which, return_index=True, return_inverse=True)
+    which = np.arange(len(dataset.X)) if dataset.is_multi_label else dataset.which
+    clips, first, clip_of = np.unique(which, return_index=True, return_inverse=True)
     y = dataset.y[first]
     counts = np.bincount(clip_of, minlength=len(clips))[:, None]
     losses = []

@@ -30,7 +30,8 @@ from audioclass.segmentation.results import ContourRule, SegmentStream, classifi
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.silence import DEFAULT_SILENCE, SILENCE, SilenceFinder, SilenceRule
 from audioclass.segmentation.smoothing import WindowSmoother
-from audioclass.segmentation.stretches import WaitingWindows
+from audioclass.segmentation.stretches import SilencedTiers, WaitingWindows
+from audioclass.segmentation.tiers import TierStream, TierWindows
 from audioclass.threads import one_thread
 from audioclass.training.novelty import FEWEST_GROUPS
 
@@ -106,7 +107,9 @@ class SegmentationOptions:
         """Why these windows are not the recipe's; empty where they are."""
         return stream_windows_note(model, self.hop)
 
-    def stream(self, model: Model, borders: StoredBorders | None = None) -> SegmentStream | WindowStream:
+    def stream(
+        self, model: Model, borders: StoredBorders | None = None
+    ) -> SegmentStream | WindowStream | SilencedTiers:
         """Takes in the posteriors and contours of one recording.
 
         A smoother that does not fit the model's labels is refused.
@@ -114,6 +117,8 @@ class SegmentationOptions:
         """
         self._check_knowledge(model)
         try:
+            if model.is_multi_label:
+                return self._tiers(model)
             if self.windows:
                 return WindowStream(model, self)
             return SegmentStream(
@@ -129,7 +134,22 @@ class SegmentationOptions:
         except ValueError as error:
             raise UsageError(str(error)) from error
 
+    def _tiers(self, model: Model) -> SilencedTiers:
+        """A tier for each label; a threshold that was stated is that of all of them."""
+        labels, thresholds = model.labels, self.thresholds(model)
+        if self.windows:
+            return SilencedTiers(labels, TierWindows(labels, self.smoother, thresholds), None)
+        stream = TierStream(labels, self.smoother, thresholds, min_duration=self.min_duration)
+        return SilencedTiers(labels, stream, self.silence)
+
+    def thresholds(self, model: Model) -> np.ndarray:
+        """(n_labels,): from which probability on each label of a multi-label model holds."""
+        return np.full(len(model.labels), self.threshold) if self.threshold else model.classifier.thresholds
+
     def _check_knowledge(self, model: Model) -> None:
+        if model.is_multi_label and (self.unknown or self.risk):
+            name = "unknown" if self.unknown else "risk"
+            raise UsageError(f"{model.name}: {name} is for models of one label at a time, labels of this one overlap")
         known = {"unknown": model.novelty, "risk": self._risk_of(model)}
         for name, knowledge in known.items():
             if getattr(self, name) and knowledge is None:
@@ -231,15 +251,15 @@ class StreamClassifier:
         P, strangeness = self.model.classify_rows(features.X, self._n_rows)
         self._n_rows += len(P)
         P = self.model.flatten_short(P, features.segments)
-        return Posteriors(P, self.model.labels, features.segments, strangeness)
+        return Posteriors(P, self.model.labels, features.segments, strangeness, self.model.is_multi_label)
 
     @one_thread()
-    def push(self, posteriors: Posteriors, contours: Contours) -> list[ClassifiedSegment]:
+    def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
         """Segments that are final now."""
         return self._stream.push(posteriors, contours)
 
     @one_thread()
-    def finish(self, end: float) -> list[ClassifiedSegment]:
+    def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
         """The segments that were not final, at the end of the recording, in seconds."""
         return self._stream.finish(end)
 

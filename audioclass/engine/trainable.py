@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 
+from audioclass.classifier.model import Model
 from audioclass.engine.datasets import Dataset
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
@@ -27,6 +28,12 @@ def check_labels(labels: Sequence[str], taxonomy: Taxonomy | None) -> None:
         raise CorpusError(f"only the label {labels[0]!r} has recordings, at least 2 labels are needed")
     if taxonomy is not None:
         taxonomy.check_labels(labels)
+
+
+def refuse_multi_label(model: Model, what: str) -> None:
+    """Refuse a model whose labels overlap where that is not known how."""
+    if model.is_multi_label:
+        raise UsageError(f"{model.name}: its labels overlap, and such a model cannot be {what}; train it again")
 
 
 def check_read(dataset: Dataset) -> None:

@@ -10,6 +10,8 @@ from audioclass.engine.datasets import Dataset
 from audioclass.engine.near_duplicates import near_duplicate_warning
 from audioclass.engine.recipe_choice import RecipeChoice
 from audioclass.evaluation.evaluation import Evaluation
+from audioclass.evaluation.multi_label import MultiLabelEvaluation
+from audioclass.label_sets import members_of
 from audioclass.training.assemble import Training
 from audioclass.training.near_duplicates import NearDuplicates
 
@@ -28,7 +30,7 @@ class Trained:
     model: Model
     training: Training
     dataset: Dataset
-    grouped: Evaluation
+    grouped: Evaluation | MultiLabelEvaluation
     random_split: Evaluation | None
     near_duplicates: NearDuplicates | None = None
     recipe_choice: RecipeChoice | None = None
@@ -37,7 +39,15 @@ class Trained:
     def choices(self) -> list[str]:
         """What was chosen for the user, by which figures: the recipe and its versions."""
         recipe = [] if self.recipe_choice is None else [str(self.recipe_choice)]
-        return [*recipe, *self.training.choices]
+        return [*recipe, *self._label_sets(), *self.training.choices]
+
+    def _label_sets(self) -> list[str]:
+        """That labels overlap, and how often."""
+        if self.dataset.sets is None:
+            return []
+        n_several = sum(len(members_of(name)) > 1 for name in self.dataset.sets)
+        share, n_labels = 100 * n_several / len(self.dataset.sets), len(self.dataset.single_labels)
+        return [f"multi-label: {n_labels} labels, {share:.0f} % of the windows have several"]
 
     @property
     def warnings(self) -> list[str]:
@@ -48,6 +58,8 @@ class Trained:
                 "all recordings are one group, so that nothing could be held out: the figures are of the recordings"
                 " that were trained on, and so is the calibration"
             )
+        if isinstance(self.grouped, MultiLabelEvaluation):
+            return warnings
         if self.near_duplicates is not None:
             warnings.append(near_duplicate_warning(self.near_duplicates, self.dataset, self.grouped))
         if self.random_split is not None:

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.classifier.clips import combine_windows, fit_inverse_temperature
+from audioclass.classifier.clips import combine_windows, fit_independent, fit_inverse_temperature
 from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.classifier.preprocessing import Preprocessing
+from audioclass.contracts import TellsLabelsIndependently
+from audioclass.data import Corpus
 from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.knowing import KnownGroups
 from audioclass.engine.near_duplicates import NearDuplicateClips, near_duplicate_facts
-from audioclass.engine.provenance import describe
+from audioclass.engine.provenance import describe, thresholds_of
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.recipe_choice import RecipeChoice, with_chosen_recipe
 from audioclass.engine.remembering import remember
@@ -36,7 +38,9 @@ from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import UsageError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
+from audioclass.evaluation.multi_label import MultiLabelEvaluation, evaluate_labels
 from audioclass.extraction.recipe import Recipe
+from audioclass.label_sets import are_multi_label, labels_of_clips
 from audioclass.run import Run
 from audioclass.smoothers.transitions import count_transitions
 from audioclass.storage import Store
@@ -75,17 +79,18 @@ def train(
     if tree is not None:
         config = _with_tree(config, tree)
     read = read_corpus_at(corpus, run, reader)
-    check_labels(read.labels, tree_for(read, read.labels, config.taxonomy))  # before the work, from the table alone
+    config = config.for_label_sets(run) if are_multi_label(read.clips) else config
+    check_table(read, config)  # before the work
     config, choice = with_chosen_recipe(config, read, run)
     windows = FittingWindows.for_corpus(read, config)
     recipe, remarks = recipe_for(read, windows.applied(recipe_of(config)))
     recipe = fit_recipe(recipe, read.clips, run)
     config = replace(config, recipe=recipe)
     dataset = gather(read, recipe, run).remarked(remarks)
-    taxonomy = tree_for(read, dataset.labels, config.taxonomy)
+    taxonomy = tree_for(read, dataset.single_labels, config.taxonomy)
     trained = train_on(
         dataset,
-        config.guided_by(taxonomy, run),
+        config if dataset.is_multi_label else config.guided_by(taxonomy, run),
         run,
         taxonomy=taxonomy,
         name=name or Path(corpus).resolve().stem,
@@ -96,6 +101,12 @@ def train(
         return trained
     # Groups without a name of their own are no answer that somebody could read: back-off passes them by.
     return replace(trained, model=replace(trained.model, taxonomy=tree.taxonomy))
+
+
+def check_table(read: Corpus, config: TrainingConfig) -> None:
+    """Refuse labels that cannot be trained on, from what the table of a corpus says alone."""
+    labels = labels_of_clips(read.clips) if are_multi_label(read.clips) else read.labels
+    check_labels(labels, tree_for(read, labels, config.taxonomy))
 
 
 def _with_tree(config: TrainingConfig, tree: WrittenTree) -> TrainingConfig:
@@ -133,7 +144,9 @@ def train_on(
     what is strange to it. `windows` are what the recipe's were made to fit.
     """
     check_read(dataset)
-    check_labels(dataset.labels, taxonomy)
+    if dataset.is_multi_label or isinstance(config.strategy, TellsLabelsIndependently):
+        dataset, config = dataset.as_sets(), config.for_label_sets(run)
+    check_labels(dataset.single_labels, taxonomy)
     corpus, asked = dataset, config
     dataset, config = affordable_versions(dataset, config)
     recipe = recipe_of(config)
@@ -158,8 +171,9 @@ def train_on(
         model = _assemble(
             name, dataset, preprocessing, judged, duplicates, taxonomy, about, figures.inverse_temperature
         )
-        known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names, duplicates.left_apart)
-        model = known.taught(model, run, learns_novelty=learns_novelty)
+        if not dataset.is_multi_label:  # what is strange to a label, and sets of labels, are of one label at a time
+            known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names, duplicates.left_apart)
+            model = known.taught(model, run, learns_novelty=learns_novelty)
     measured = (figures.grouped, figures.random_split, figures.near_duplicates)
     return Trained(model, judged.training, replace(dataset, clips=corpus.clips), *measured, recipe_choice)
 
@@ -191,7 +205,7 @@ class _Figures:
     """What was measured on what was held out, and how the windows of a clip were combined for that."""
 
     inverse_temperature: float
-    grouped: Evaluation
+    grouped: Evaluation | MultiLabelEvaluation
     random_split: Evaluation | None = None
     near_duplicates: NearDuplicates | None = None
 
@@ -207,6 +221,8 @@ def _measure(
     compares_splits: bool,
 ) -> _Figures:
     training, examples = judged.training, judged.examples
+    if dataset.is_multi_label:
+        return _measure_labels(dataset, training)
     inverse_temperature = fit_inverse_temperature(training.held_out, dataset.y, dataset.clip_names)
     evaluated = partial(evaluate_posteriors, dataset, taxonomy=taxonomy, inverse_temperature=inverse_temperature)
     figures = _Figures(inverse_temperature, evaluated(training.held_out))
@@ -216,6 +232,15 @@ def _measure(
         P = random_split_posteriors(examples, judged.config, training, run.telling("random split"), store=store)
         figures = replace(figures, random_split=evaluated(P))
     return replace(figures, near_duplicates=duplicates.worth(are_joined=True))
+
+
+def _measure_labels(dataset: Dataset, training: Training) -> _Figures:
+    """Of labels that overlap: each against its absence, over windows."""
+    labels, P = training.classifier.labels, training.held_out
+    holds = dataset.holds_among(labels)
+    thresholds, resampling = training.classifier.thresholds, Resampling(n_resamples=N_RESAMPLES)
+    evaluation = evaluate_labels(labels, holds, P, thresholds, dataset.groups, resampling)
+    return _Figures(fit_independent(P, holds, dataset.clip_names), evaluation)
 
 
 def _describe(
@@ -238,6 +263,8 @@ def _describe(
         group_weights,
         recipe_choice,
     )
+    if isinstance(figures.grouped, MultiLabelEvaluation):
+        return about | thresholds_of(judged.training)
     return about | near_duplicate_facts(figures.near_duplicates, figures.grouped)
 
 
@@ -286,6 +313,8 @@ def recordings_of(
 
 def transitions_of(dataset: Dataset, recipe: Recipe) -> np.ndarray | None:
     """How often each label follows each from window to window; None where no recording has several labels in a row."""
+    if dataset.is_multi_label:
+        return None
     sequences = dataset.label_sequences(recipe.window_hop)
     return count_transitions(sequences, len(dataset.labels)) if sequences else None
 

@@ -14,7 +14,7 @@ from audioclass.engine.model_update import ModelUpdate
 from audioclass.engine.models import load_model
 from audioclass.engine.remembering import join
 from audioclass.engine.runs import make_run
-from audioclass.engine.trainable import check_read
+from audioclass.engine.trainable import check_read, refuse_multi_label
 from audioclass.engine.trained import Trained
 from audioclass.engine.training import recipe_of
 from audioclass.engine.tree_editing import (
@@ -55,6 +55,7 @@ def update(
     """
     run = run or make_run()
     old = load_model(model, registry=run.registry)
+    refuse_multi_label(old, "added to")
     bank = old.classifier.machines
     if old.memory is None or not isinstance(bank, Bank) or not old.about.get("machines"):
         raise ModelError(f"{model}: it remembers no training rows to add to; train again on both corpora")

@@ -14,7 +14,6 @@ from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.datasets import Dataset
 from audioclass.extraction.recipe import Recipe
 from audioclass.kernels.statistics import gram
-from audioclass.numerics import log_loss
 from audioclass.run import Run
 from audioclass.storage import Store
 from audioclass.taxonomy import Taxonomy
@@ -94,7 +93,7 @@ def judge_versions(
     recipe = config.known_recipe
     single = replace(config, recipe=None if recipe is None else recipe.at_one_speed, versions=())
     alone = train_again(examples.first_versions, single, training, run.telling("first versions"), store=store)
-    with_all, without = (log_loss(one.held_out, examples.y) for one in (training, alone))
+    with_all, without = (one.log_loss(examples.y) for one in (training, alone))
     n = 0 if recipe is None else len(recipe.versions)
     figures = f"held-out log-loss {with_all:.3f} with {n} versions of each window, {without:.3f} with one"
     if with_all <= without:

@@ -32,6 +32,7 @@ DOCUMENT = {
 class Elan:
     r"""A tier for each recording, called by its file where there are several; overlaps take more tiers.
 
+    Labels that may hold at once have a tier each, called by the label.
     ELAN has no annotation without duration: a point in time is one of a millisecond on a tier whose name ends with
     `(points)`. Tabs, line ends and backslashes in a text are written as `\t`, `\n` and `\\`.
     """

@@ -25,10 +25,10 @@ class ResultRow:
 
     The probability of a label is its posterior, that of a group the sum over its leaves; a label outside the taxonomy
     ("unknown") has neither probability nor path. The runner-up is the likeliest label that the segment's label does not
-    cover, of all labels where that is unknown, None where there is none. `posteriors` holds one value for each label of
-    the result, in their order. `cut` is where the recording, if it is damaged, could be read no further. `novelty` is
-    the p-value that the segment belongs to what the model was trained on, and `set` the labels that hold the true one
-    at the risk that was asked for; None where nobody knows or asked.
+    cover, of all labels where that is unknown, None where there is none or labels are independent. `posteriors` holds
+    one value for each label of the result, in their order. `cut` is where the recording, if it is damaged, could be
+    read no further. `novelty` is the p-value that the segment belongs to what the model was trained on, and `set` the
+    labels that hold the true one at the risk that was asked for; None where nobody knows or asked.
     """
 
     file: str
@@ -63,7 +63,7 @@ def rows_of(result: Result) -> Iterator[ResultRow]:
     rows = zip(result.files, result.segments, result.P.tolist(), novelties, sets, strict=True)
     for file, segment, posteriors, novelty, members in rows:
         columns, path = names.get(segment.label, ((), ()))
-        outside = (pair for pair in enumerate(posteriors) if pair[0] not in columns)
+        outside = (pair for pair in enumerate(posteriors) if pair[0] not in columns and not result.independent)
         runner_up, its_probability = max(outside, key=itemgetter(1), default=(None, None))
         yield ResultRow(
             file=encodable(file),
@@ -130,13 +130,15 @@ class Tier:
 def tiers_of(result: Result, name: str = "labels", digits: int = 6) -> list[Tier]:
     """One tier for each recording, called by its file where there are several, and one for its points in time.
 
-    Windows that overlap take turns on further tiers, numbered from 2. A point is a row that lasts no time in seconds of
-    so many digits.
+    Of labels that are independent, one for each label of each recording, called by the label. Windows that overlap take
+    turns on further tiers, numbered from 2. A point is a row that lasts no time in seconds of so many digits.
     """
-    tracks = tracks_of(result)
+    tracks, n_files = tracks_of(result), len(dict.fromkeys(result.files))
+    called_tracks = [(track, track.file if n_files > 1 else name) for track in tracks]
+    if result.independent:
+        called_tracks = [each for track in tracks for each in _by_label(track, is_named=n_files > 1)]
     tiers: list[Tier] = []
-    for track in tracks:
-        called = track.file if len(tracks) > 1 else name
+    for track, called in called_tracks:
         points = [row for row in track.rows if round(row.end, digits) <= round(row.start, digits)]
         lasting = [row for row in track.rows if round(row.end, digits) > round(row.start, digits)]
         for number, layer in enumerate(_layers(lasting, digits), start=1):
@@ -144,6 +146,13 @@ def tiers_of(result: Result, name: str = "labels", digits: int = 6) -> list[Tier
         for number, layer in enumerate(_layers(points, digits), start=1):
             tiers.append(Tier(_numbered(f"{called} {POINTS}", number), track.file, layer, is_of_points=True))
     return tiers
+
+
+def _by_label(track: Track, *, is_named: bool) -> Iterator[tuple[Track, str]]:
+    """The rows of each label by themselves, under its name, with the recording where that must be told."""
+    for label in dict.fromkeys(sorted(row.label for row in track.rows)):
+        rows = tuple(row for row in track.rows if row.label == label)
+        yield Track(track.file, rows), f"{track.file}: {label}" if is_named else label
 
 
 def _numbered(name: str, number: int) -> str:

@@ -32,6 +32,7 @@ DIGITS = 6
 class TextGrid:
     """A tier of intervals for each recording, called by its file where there are several; overlaps take more tiers.
 
+    Labels that may hold at once have a tier each, called by the label.
     Segments without duration are points, on tiers of their own. A segment without label is not written: to Praat it is
     a gap.
     """

@@ -79,6 +79,20 @@ def _posteriors(method: str, result: Any, scores: Any, n_labels: int) -> str:
     return ""
 
 
+def _independent(method: str, result: Any, scores: Any) -> str:
+    """Whether every known row is of probabilities."""
+    import numpy as np
+
+    flaw = _shape(method, result, (len(scores), "labels"), f"{len(scores)} rows of single labels")
+    if flaw:
+        return flaw
+    P = np.asarray(result)[np.isfinite(scores).all(axis=1)]
+    flaw = _numbers(method, P)
+    if not flaw and ((P < 0) | (P > 1)).any():
+        return f"{method} gave a probability that is not from 0 to 1"
+    return flaw
+
+
 def _instance(method: str, result: Any, *names: str) -> str:
     """Whether the result is of one of these classes of ours, by name: nothing is imported to look."""
     if {cls.__name__ for cls in type(result).__mro__} & set(names):
@@ -208,6 +222,8 @@ def _plan(self: Any, labels: Any, geometry: Any, taxonomy: Any, rng: Any, result
 
 
 def _combine(self: Any, plan: Any, probabilities: Any, scores: Any, counts: Any, fitted: Any, result: Any) -> str:
+    if hasattr(self, "thresholds"):
+        return _independent("combine", result, scores)
     return _posteriors("combine", result, scores, plan.n_labels)
 
 

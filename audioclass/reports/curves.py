@@ -40,6 +40,8 @@ def _largest(posteriors: Posteriors, most: int) -> tuple[tuple[str, ...], np.nda
         return posteriors.labels, posteriors.P
     mass = posteriors.P.sum(axis=0)
     largest = np.sort(np.argsort(-mass, kind="stable")[: most - 1])
+    if posteriors.independent:  # there is no rest that they share
+        return tuple(posteriors.labels[index] for index in largest), posteriors.P[:, largest]
     others = 1 - posteriors.P[:, largest].sum(axis=1, keepdims=True)
     labels = (*(posteriors.labels[index] for index in largest), OTHERS)
     return labels, np.hstack([posteriors.P[:, largest], np.maximum(others, 0)])

@@ -12,6 +12,11 @@
     high: new Int8Array(bytes(data.wave.high).buffer),
   };
   const duration = Math.max(data.duration, 0.001);
+  // Labels that may hold at once have a lane each; else all segments share one.
+  const lanes = data.lanes || 1;
+  const laneOf = (segment) => (data.lanes ? segment[2] : 0);
+  const reach = [];  // how far all segments up to each go: where they overlap, a later one may end earlier
+  for (const segment of data.segments) reach.push(Math.max(segment[1], reach.length ? reach[reach.length - 1] : 0));
   const shortest = Math.min(0.05, duration);
   const view = { from: 0, to: duration };
   let position = 0;
@@ -56,7 +61,7 @@
     let [low, high] = [0, data.segments.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (data.segments[middle][1] <= time) low = middle + 1;
+      if (reach[middle] <= time) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -108,8 +113,19 @@
     for (let row = first; row <= last; row++) {
       for (let k = 0; k < n; k++) sums[k] += values[row * n + k] || 0;
     }
-    const total = sums.reduce((a, b) => a + b, 0) || 1;
+    const total = data.lanes ? 255 * (last - first + 1) : sums.reduce((a, b) => a + b, 0) || 1;
     return sums.map((sum) => sum / total);
+  }
+
+  function drawBands(draw, high, from, columns) {
+    const n = data.curves.names.length;
+    data.curves.names.forEach((name, k) => {
+      draw.fillStyle = draw.createPattern(tiles[name], "repeat");
+      columns.forEach((column, i) => {
+        const tall = (high / n) * column[k];
+        draw.fillRect(from + i, (high * (k + 1)) / n - tall, 1, tall);
+      });
+    });
   }
 
   function drawPosteriors() {
@@ -119,6 +135,10 @@
     const to = Math.min(Math.ceil(place(edges[edges.length - 1])), wide);
     const columns = [];
     for (let x = from; x < to; x++) columns.push(meanColumn(x));
+    if (data.lanes) {
+      drawBands(draw, high, from, columns);
+      return;
+    }
     const below = new Array(columns.length).fill(0);
     data.curves.names.forEach((name, k) => {
       const above = below.map((sum, i) => sum + columns[i][k]);
@@ -152,12 +172,14 @@
     const buttons = [];
     for (let index = first; index < last; index++) {
       const segment = data.segments[index];
+      if (segment[1] <= view.from) continue;
       const [left, right] = [Math.max(place(segment[0]), 0), Math.min(place(segment[1]), width())];
       if (right - left >= 3) {
         buttons.push(segmentButton(index, left, right));
       } else {
         draw.fillStyle = COLOURS[segment[2] % COLOURS.length];
-        draw.fillRect(left, 4, Math.max(right - left, 0.5), high - 8);
+        const tall = high / lanes;
+        draw.fillRect(left, laneOf(segment) * tall + 4, Math.max(right - left, 0.5), tall - 8);
       }
     }
     at("segments").replaceChildren(...buttons);
@@ -172,6 +194,7 @@
     button.setAttribute("aria-label", said(segment));
     button.style.left = `${left}px`;
     button.style.width = `${right - left}px`;
+    button.style.top = `${44 * laneOf(segment) + 4}px`;
     button.style.background = swatches[segment[2]];
     if (right - left > 24) {
       const text = document.createElement("span");
@@ -235,6 +258,8 @@
     for (const marked of document.querySelectorAll("[data-segment].now")) marked.classList.remove("now");
     for (const mark of document.querySelectorAll(`[data-segment="${index}"]`)) mark.classList.add("now");
   }
+
+  for (const id of ["strip", "segments"]) at(id).style.height = `${44 * lanes}px`;
 
   let awaited = 0;
   function redraw() {

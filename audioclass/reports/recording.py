@@ -55,6 +55,7 @@ def _data(rows: Sequence[ResultRow], result: Result, curves: Curves, envelope: E
     ends = [row.end for row in rows] + [float(curves.edges[-1])] + ([envelope.seconds] if envelope else [])
     return {
         "duration": max(ends),
+        "lanes": len(names) if result.independent else None,
         "names": names,
         "segments": [_segment(row, names) for row in rows],
         "curves": {

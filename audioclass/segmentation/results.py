@@ -101,13 +101,18 @@ def classified_windows(
 
 
 def result_of(
-    rows: Iterable[tuple[str, ClassifiedSegment]], labels: Sequence[str], taxonomy: Taxonomy | None = None
+    rows: Iterable[tuple[str, ClassifiedSegment]],
+    labels: Sequence[str],
+    taxonomy: Taxonomy | None = None,
+    *,
+    independent: bool = False,
 ) -> Result:
-    """The table of (file, segment) rows, in their order."""
+    """The table of (file, segment) rows, in their order; those of `independent` labels may overlap."""
     rows = list(rows)
     P = np.array([classified.posteriors for _, classified in rows]).reshape(len(rows), len(labels))
     paths = tuple(taxonomy.path(label) for label in labels) if taxonomy else ()
     segments = tuple(classified.segment for _, classified in rows)
     known = [classified.novelty for _, classified in rows if classified.novelty is not None]
     novelty = np.array(known) if rows and len(known) == len(rows) else None
-    return Result(tuple(file for file, _ in rows), segments, P, tuple(labels), paths, novelty=novelty)
+    files = tuple(file for file, _ in rows)
+    return Result(files, segments, P, tuple(labels), paths, novelty=novelty, independent=independent)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.data import Posteriors, Segment
+from audioclass.data import Contours, Posteriors, Segment
+from audioclass.segmentation.borders import milliseconds
 from audioclass.segmentation.segments import ClassifiedSegment, LabelRun, Segmenter
-from audioclass.segmentation.silence import SILENCE, SilenceFinder
+from audioclass.segmentation.silence import SILENCE, SilenceFinder, SilenceRule
+from audioclass.segmentation.tiers import TierStream, TierWindows
 
 MOSTLY = 0.8  # the share of a window from which on it is silent
 
@@ -128,3 +130,60 @@ def _joined(before: ClassifiedSegment, after: ClassifiedSegment) -> ClassifiedSe
         novelty = share * before.novelty + (1 - share) * after.novelty
     posteriors = share * before.posteriors + (1 - share) * after.posteriors
     return ClassifiedSegment(Segment(before.segment.start, after.segment.end, SILENCE), posteriors, novelty)
+
+
+class SilencedTiers:
+    """Segments that may overlap, cut where the recording is silent, and the silences.
+
+    A silence has no label at all, unless that is a label of its own.
+    """
+
+    def __init__(self, labels: Sequence[str], stream: TierStream | TierWindows, rule: SilenceRule | None) -> None:
+        self._stream, self._finder = stream, None if rule is None else SilenceFinder(rule)
+        self._silences: list[Segment] = []
+        self._held: list[ClassifiedSegment] = []
+        self._posteriors = np.array([float(label == SILENCE) for label in labels])
+        self._end = 0.0  # of the last window
+
+    def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
+        """Take in the next windows and the next cells of the contours; give the segments that are final."""
+        self._end = posteriors.segments[-1].end if posteriors.segments else self._end
+        if self._finder is not None and contours is not None:
+            self._finder.push(contours)
+        self._held += self._stream.push(posteriors)
+        return self._known()
+
+    def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
+        """The segments that were not final; the recording ends with the last window, or here, in seconds."""
+        if self._finder is not None:
+            trailing = 0 if end is None else milliseconds(end - self._end)
+            self._finder.finish(self._end, trailing / 1000)
+        self._held += self._stream.finish()
+        return self._known()
+
+    def _known(self) -> list[ClassifiedSegment]:
+        finder = self._finder
+        if finder is None:
+            given, self._held = self._held, []
+            return given
+        silences = [finder.found.popleft() for _ in range(len(finder.found))]
+        self._silences += silences
+        known, since = finder.known_until, finder.silent_since
+        given = [ClassifiedSegment(silence, self._posteriors) for silence in silences]
+        still = [] if since is None else [Segment(since, known)]
+        for one in [one for one in self._held if one.segment.end <= known]:
+            given += [replace(one, segment=piece) for piece in _sounding(one.segment, [*self._silences, *still])]
+        self._held = [one for one in self._held if one.segment.end > known]
+        return given
+
+
+def _sounding(segment: Segment, silences: Sequence[Segment]) -> Iterator[Segment]:
+    """What silences, in order of time, leave of a segment."""
+    at = segment.start
+    for silence in silences:
+        if silence.end > at and silence.start < segment.end:
+            if silence.start > at:
+                yield replace(segment, start=at, end=silence.start)
+            at = min(silence.end, segment.end)
+    if segment.end > at:
+        yield replace(segment, start=at)

@@ -93,6 +93,14 @@ def what_is_written_reads_back(format_: Any) -> None:
     _require_same(format_, _result(LABELS, 0.0))
 
 
+def overlapping_segments_read_back(format_: Any) -> None:
+    """Where it reads, segments of labels that hold at once come back, all of them and as they were."""
+    skip_unless(isinstance(format_, ReadsLabels), NO_READER)
+    segments = (Segment(0.0, 4.0, "music"), Segment(1.0, 2.5, "speech"), Segment(1.0, 3.0, "wind"))
+    P = np.array([[0.9, 0.4, 0.3], [0.8, 0.9, 0.7], [0.8, 0.7, 0.9]])
+    _require_same(format_, Result((FILE,) * 3, segments, P, ("music", "speech", "wind"), independent=True))
+
+
 def control_characters_read_back_or_are_refused(format_: Any) -> None:
     """Where it reads, a label with tabs, line ends or space around it comes back exactly or is a UsageError."""
     skip_unless(isinstance(format_, ReadsLabels), NO_READER)
@@ -158,6 +166,7 @@ CHECKS: tuple[Check, ...] = (
     every_label_is_written,
     backed_off_labels_are_written,
     what_is_written_reads_back,
+    overlapping_segments_read_back,
     control_characters_read_back_or_are_refused,
     recordings_are_told_apart,
     its_files_are_recognised,

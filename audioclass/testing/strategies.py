@@ -16,9 +16,11 @@ from audioclass.contracts import (
     ScoresGroups,
     ScoresLabels,
     StatesRandomness,
+    TellsLabelsIndependently,
 )
 from audioclass.kernels.gaussian import Gaussian
 from audioclass.kernels.statistics import gram
+from audioclass.label_sets import LabelSets
 from audioclass.plain import is_plain
 from audioclass.problems import Dichotomy, Geometry, Plan, Round
 from audioclass.testing.blobs import blobs
@@ -124,7 +126,7 @@ def posteriors_are_posteriors(strategy: Any) -> None:
             P = _combined(strategy, plan, geometry, *_posteriors(n_labels, inverse_temperature))
             require(P.shape == (40, n_labels), f"shape {P.shape} for 40 rows of {n_labels} labels")
             require((P >= 0).all(), f"a posterior of {P.min()}")
-            require(np.abs(P.sum(axis=1) - 1).max() < 1e-9, f"a row sums to {P.sum(axis=1).max()}")
+            _require_sums(strategy, P, 1e-9)
 
 
 def disagreeing_machines_give_posteriors(strategy: Any) -> None:
@@ -139,8 +141,16 @@ def disagreeing_machines_give_posteriors(strategy: Any) -> None:
             require(P.shape == shape, f"shape {P.shape} for {shape[0]} rows of {n_labels} labels")
             require(np.isfinite(P).all(), f"NaN or infinite posteriors where {what}")
             require((P >= 0).all(), f"a posterior of {P.min():.3g} where {what}")
-            worst = P.sum(axis=1)[np.abs(P.sum(axis=1) - 1).argmax()]
-            require(abs(worst - 1) < 1e-6, f"a row sums to {worst:.4g} where {what}")
+            _require_sums(strategy, P, 1e-6, f" where {what}")
+
+
+def _require_sums(strategy: Any, P: np.ndarray, tolerance: float, where: str = "") -> None:
+    """Rows sum to 1; of labels that are told independently, each is a probability by itself."""
+    if isinstance(strategy, TellsLabelsIndependently):
+        require((P <= 1).all(), f"a probability of {P.max():.4g}{where}")
+        return
+    worst = P.sum(axis=1)[np.abs(P.sum(axis=1) - 1).argmax()]
+    require(abs(worst - 1) < tolerance, f"a row sums to {worst:.4g}{where}")
 
 
 def _contradictions(n_machines: int) -> dict[str, np.ndarray]:
@@ -248,6 +258,23 @@ def scores_of_labels_are_by_row(strategy: Any) -> None:
             require_close(strategy.group_scores(plan, scores[:2]), by_group[:2], 1e-12, "group_scores of some rows")
 
 
+def sets_of_labels_are_told(strategy: Any) -> None:
+    """Labels that are told independently: a column for each of them, whatever sets occur, and a threshold for each."""
+    skip_unless(isinstance(strategy, TellsLabelsIndependently), "it tells labels apart that exclude one another")
+    names = ["", "a", "a+b", "b+c"]
+    X, y = blobs(len(names), n_each=4, spread=0.8)
+    geometry = Geometry.of_gram(gram(Gaussian(), X), y, len(names))
+    plan = strategy.plan(names, geometry, None, np.random.default_rng(0))
+    truth, y = _posteriors(len(names), 12.0)
+    plan, fitted = _settled(strategy, plan, geometry, truth, y)
+    P = strategy.combine(plan, *_answers(plan, truth), geometry.counts, fitted)
+    require(P.shape == (40, 3), f"shape {P.shape} for 40 rows of 3 labels")
+    thresholds = np.asarray(strategy.thresholds(fitted))
+    require(thresholds.shape == (3,) and bool(((thresholds >= 0) & (thresholds <= 1)).all()), f"{thresholds}")
+    holds = LabelSets.of_names(names).membership[y]
+    require(((thresholds <= P) == holds).all(), "machines that know the labels are not followed")
+
+
 CHECKS: tuple[Check, ...] = (
     *COMMON,
     plan_is_sound,
@@ -261,4 +288,5 @@ CHECKS: tuple[Check, ...] = (
     order_of_labels_does_not_matter,
     same_seed_same_plan,
     scores_of_labels_are_by_row,
+    sets_of_labels_are_told,
 )

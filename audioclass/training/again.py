@@ -15,7 +15,7 @@ def train_again(
     examples: Examples, config: TrainingConfig, training: Training, run: Run, *, store: Store | None = None
 ) -> Training:
     """A training on these examples, of the same windows, with what another chose."""
-    labels, plan = training.classifier.labels, training.classifier.plan
+    labels, plan = training.classifier.classes, training.classifier.plan
     if plan is None:
         [choice] = training.selected
         return assemble_direct(

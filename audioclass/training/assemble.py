@@ -10,8 +10,10 @@ import numpy as np
 
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.classifier import Classifier
-from audioclass.contracts import FitsCombination, Fitted, Kernel, Prunes, StatesMercer
+from audioclass.contracts import FitsCombination, Fitted, Kernel, Prunes, StatesMercer, TellsLabelsIndependently
 from audioclass.kernels.mercer import check_mercer
+from audioclass.label_sets import LabelSets
+from audioclass.numerics import log_loss
 from audioclass.parameters import parameter_values
 from audioclass.problems import Dichotomy, FeatureMachine, Machine, Plan
 from audioclass.run import Run
@@ -49,6 +51,19 @@ class Training:
     notes: tuple[str, ...] = field(default=())
     choices: tuple[str, ...] = field(default=())
     last_step: Mapping[str, Any] = field(default_factory=dict)
+
+    def log_loss(self, y: np.ndarray) -> float:
+        """Of the held-out posteriors; of labels that are independent the mean over them, each against its absence."""
+        sets = self.classifier.label_sets
+        if sets is None:
+            return log_loss(self.held_out, y)
+        return independent_log_loss(self.held_out, sets.membership[y])
+
+
+def independent_log_loss(P: np.ndarray, holds: np.ndarray) -> float:
+    """The mean over labels and rows of −log of the probability of what is true: `holds` is (n, n_labels)."""
+    P, holds = P.ravel(), holds.ravel()
+    return log_loss(np.stack([1 - P, P], axis=1), holds.astype(int))
 
 
 def assemble(
@@ -105,9 +120,11 @@ def _classifier(
     fitted: Fitted,
 ) -> Classifier:
     """Before its last step is chosen."""
+    strategy = planning_strategy(config)
+    sets = LabelSets.of_names(labels) if isinstance(strategy, TellsLabelsIndependently) else None
     return Classifier(
-        tuple(labels),
-        planning_strategy(config),
+        tuple(labels) if sets is None else sets.labels,
+        strategy,
         _machines(examples, trained),
         np.bincount(examples.y, minlength=len(labels)),
         plan=plan,
@@ -115,6 +132,7 @@ def _classifier(
         calibrator=config.calibrator,
         calibrations=tuple(result.calibration for result in trained),
         fitted=fitted,
+        label_sets=sets,
     )
 
 

@@ -21,6 +21,7 @@ from audioclass.contracts import (
     LabelLink,
     Search,
     Strategy,
+    TellsLabelsIndependently,
     Trainer,
 )
 from audioclass.criteria.judging import check_judges
@@ -284,6 +285,17 @@ class TrainingConfig:
             return False
         return "folds" in self.criterion.depends_on and "selection_folds" not in self.chosen
 
+    def for_label_sets(self, run: Run) -> TrainingConfig:
+        """The same for labels that overlap: binary relevance, unless a strategy that can tell them was chosen."""
+        if isinstance(self.strategy, TellsLabelsIndependently):
+            return self
+        if "strategy" in self.chosen:
+            raise UsageError(
+                f"strategy={self.strategy.name} tells one label at a time, labels of the corpus overlap;"
+                f" {MULTI_LABEL_STRATEGY} can tell them"
+            )
+        return replace(self, strategy=run.component("strategy", MULTI_LABEL_STRATEGY))
+
     def guided_by(self, taxonomy: Taxonomy | None, run: Run) -> TrainingConfig:
         """The same with the hybrid dendrogram on a given taxonomy, unless a strategy was chosen."""
         if taxonomy is None or "strategy" in self.chosen:
@@ -293,6 +305,7 @@ class TrainingConfig:
 
 
 DEFAULT_STRATEGY = "hybrid_dendrogram"
+MULTI_LABEL_STRATEGY = "binary_relevance"
 # Names that only type checkers import stand in slots, whose hints nobody reads.
 OPTIONS = options_of(
     TrainingConfig, typing.get_type_hints(TrainingConfig, localns={"Recipe": object, "Taxonomy": object})

@@ -40,7 +40,7 @@ class StepChoice:
 
     def to_plain(self, folds: InnerFolds) -> dict[str, Any]:
         """What a model says of it, beside the folds that decided; nothing where there were none."""
-        if not folds.folds:
+        if not folds.folds or not self.losses:
             return {}
         stated = {"chosen": str(self.step.kind), "folds": len(folds.folds), "clean": folds.are_clean}
         return {**stated, "log_loss": dict(self.losses)}
@@ -87,6 +87,8 @@ def choose_last_step(
     if not folds:
         return StepChoice(LastStep(), bare.strategy_posteriors(scores))
     contest = StepContest(bare, folds, examples.y, examples.weights, refits=refits)
+    if bare.is_multi_label:  # each label is calibrated by itself, and there is nothing left to share out
+        return StepChoice(LastStep(), contest.strategy_posteriors)
     kind = _best_kind(contest, config, penalties, examples.groups)
     step = kind.fit(bare.evidence(scores), examples.y, examples.weights)
     return StepChoice(step, contest.posteriors[kind], {str(each): loss for each, loss in contest.losses.items()})
@@ -100,6 +102,8 @@ def same_kind_again(
         StepContest(classifier, folds, examples.y, examples.weights, refits=refits),
         classifier.last_step.kind,
     )
+    if classifier.is_multi_label:
+        return contest.strategy_posteriors
     contest.loss(kind)
     return contest.posteriors[kind]
 

@@ -20,7 +20,7 @@ def machine_report(training: Training, y: np.ndarray) -> list[dict[str, Any]]:
     classifier = training.classifier
     if classifier.calibrator is None:  # a direct strategy has no dichotomies to tell of
         return []
-    return [_report(result, classifier.labels, classifier.calibrator, y) for result in training.trained]
+    return [_report(result, classifier.classes, classifier.calibrator, y) for result in training.trained]
 
 
 def _report(result: TrainedDichotomy, labels: Sequence[str], calibrator: Calibrator, y: np.ndarray) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from audioclass.data import Clip, Corpus, Ignored
 
 A, B = Path("a.wav"), Path("b.wav")
 GOOD = (Clip(A, "dog", group="1"), Clip(B, "dog", group="2"))
+MULTI_LABEL = ("multi-label", "2 labels", False)
 
 
 def sounding(path, content="", **changes):
@@ -61,8 +62,9 @@ def test_silent_and_unreadable_recordings_are_no_copies_of_one_another():
 def test_one_stretch_with_two_labels_or_twice():
     twice = (*GOOD, Clip(A, "cat", group="1"), Clip(A, "cat", 1.0, 2.0, "1"), Clip(A, "cat", 1.0, 2.0, "1"))
     kinds, details = found(twice, n_folds=1)
-    assert kinds == [("two labels", "a.wav", True), ("duplicate", "a.wav from 1 s", False)]
-    assert details == "labelled 'cat', 'dog' named 2 times"
+    assert kinds == [("two labels", "a.wav", False), ("duplicate", "a.wav from 1 s", False), MULTI_LABEL]
+    overlaps = "3 pairs of segments of different labels overlap, such as 'dog' and 'cat' at 0 s of a.wav"
+    assert details == f"labelled 'cat', 'dog': all of them hold named 2 times {overlaps}"
 
 
 @pytest.mark.parametrize(("start", "end", "n"), [(0.0, 5.05, 0), (0.0, 5.2, 1), (5.0, None, 1), (4.9, None, 0)])
@@ -91,8 +93,14 @@ def test_folds_are_for_all_or_for_none():
 def test_labels_need_groups_for_their_folds():
     clips = (*GOOD, Clip(A, "cat", 0.0, 1.0, group="1"))
     kinds, details = found(clips, n_folds=5)
-    assert kinds == [("few groups", "cat", True), ("few groups", "dog", False)]
-    assert details == "1 group, 5 folds need 5 2 groups, 5 folds need 5"
+    assert kinds == [("few groups", "cat", True), ("few groups", "dog", False), MULTI_LABEL]
+    assert details.startswith("1 group, 5 folds need 5 2 groups, 5 folds need 5 1 pair of segments")
+
+
+def test_joined_labels_are_told_and_counted_one_by_one():
+    kinds, details = found((*GOOD, Clip(B, "dog+cat", 1.0, 2.0, "2"), Clip(A, "cat", group="1")), n_folds=1)
+    assert MULTI_LABEL in kinds
+    assert details.endswith("1 segment has labels joined with +, such as 'dog+cat'")
 
 
 def test_what_was_ignored_is_told_and_what_is_missing_is_wrong(tmp_path):

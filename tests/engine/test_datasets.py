@@ -136,7 +136,8 @@ def test_a_label_without_a_good_recording_is_remarked(tmp_path):
 def test_a_segment_that_others_cover_has_a_window_of_its_own(tmp_path):
     soundfile.write(tmp_path / "a.wav", mixture(), RATE)
     table = tmp_path / "times.csv"
-    table.write_text("file,label,start,end\na.wav,tone,0,3\na.wav,noise,1,1.01\n", encoding="utf-8")
+    rows = "a.wav,tone,0,1.5\na.wav,noise,1.5,1.51\na.wav,tone,1.51,3\n"
+    table.write_text(f"file,label,start,end\n{rows}", encoding="utf-8")
     labelled = gathered(tmp_path, load(table))
     assert labelled.labels == ("noise", "tone")
     assert [segment for segment, y in zip(labelled.segments, labelled.y, strict=True) if y == 0] == [Segment(1, 1.01)]

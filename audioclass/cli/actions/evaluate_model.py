@@ -16,6 +16,7 @@ from audioclass.engine.evaluation_pages import write_evaluation_page
 from audioclass.engine.models import load_model
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.evaluation.evaluation import Evaluation
+from audioclass.evaluation.multi_label import MultiLabelEvaluation
 from audioclass.run import Progress
 
 TRAINED_ALREADY = "cannot be given with a model: it is evaluated as it is"
@@ -88,7 +89,12 @@ def _costs(evaluated: Evaluated) -> dict[str, float]:
     return {name: float(getattr(evaluated, name)) for name in names}
 
 
-def _gate(evaluation: Evaluation, min_accuracy: float | None, max_ece: float | None) -> None:
+def _gate(evaluation: Evaluation | MultiLabelEvaluation, min_accuracy: float | None, max_ece: float | None) -> None:
+    if isinstance(evaluation, MultiLabelEvaluation):
+        for option, stated in (("--min-accuracy", min_accuracy), ("--max-ece", max_ece)):
+            if stated is not None:
+                raise UsageError(f"{option} is for labels of which one holds at a time, those of the corpus overlap")
+        return
     measures = evaluation.main.measures
     accuracy, error = measures["accuracy"].value, measures["calibration_error"].value
     if min_accuracy is not None and accuracy < min_accuracy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from audioclass.classifier.about import last_step_line, near_duplicate_sentence, splits_of
+from audioclass.classifier.about import last_step_line, near_duplicate_sentence, splits_of, thresholds_line
 from audioclass.classifier.card import card_of
 from audioclass.classifier.golden import FEATURE_TOLERANCE, TOLERANCE
 from audioclass.classifier.summary import Summary
@@ -80,8 +80,7 @@ def _summary(model: Summary) -> list[str]:
         lines.append(f"{splits_of(about).held_out}, per {next(iter(report))}: {figures}")
     lines += filter(None, [near_duplicate_sentence(about)])
     lines += _group_weights(about.get("group_weights", {}))
-    if last_step_line(about):
-        lines.append(last_step_line(about))
+    lines += filter(None, [last_step_line(about), thresholds_line(about)])
     lines += about.get("notes", [])
     if model.transitions is not None:
         n_changes = int(model.transitions.sum() - model.transitions.trace())

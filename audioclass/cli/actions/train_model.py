@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ from audioclass.engine import training as engine
 from audioclass.engine import updating
 from audioclass.engine.trained import Trained
 from audioclass.errors import UsageError
+from audioclass.evaluation.evaluation import Evaluation
+from audioclass.evaluation.multi_label import OF_LABELS, MultiLabelEvaluation
+from audioclass.label_sets import NO_LABEL
 from audioclass.recordings import FOLDER, irregularity
 from audioclass.taxonomy import Taxonomy
 from audioclass.trees.drawing import draw_lines
@@ -100,11 +103,17 @@ def _train(
 def _show(trained: Trained) -> None:
     _show_nodes(trained)
     splits = splits_of(trained.model.about)
+    if isinstance(trained.grouped, MultiLabelEvaluation):
+        view = trained.grouped.main
+        screen.table((f"{splits.held_out}, per {view.unit}", "windows", *OF_LABELS.values()), view.label_rows())
+        screen.out("")
+        screen.table(("all labels", "value", "95 %"), view.rows())
+        return
     views = {splits.held_out: trained.grouped, splits.random: trained.random_split}
     rows = [
         (f"{name}, per {view.unit}", *(f"{view.measures[key].value:.3f}" for key in MEASURES))
         for name, evaluation in views.items()
-        if evaluation is not None
+        if isinstance(evaluation, Evaluation)
         for view in different_views(evaluation)
     ]
     screen.table(("out of fold", *MEASURES.values()), rows)
@@ -117,14 +126,15 @@ def _show_nodes(trained: Trained) -> None:
         for line in draw_lines(tree):
             screen.out(line)
     else:
-        machines = [_machine(one, len(trained.model.labels)) for one in trained.model.about["machines"]]
+        n_classes = len(trained.model.classifier.classes)
+        machines = [_machine(one, n_classes) for one in trained.model.about["machines"]]
         screen.table(("label or group", "against", "kernel", "C", "examples", "log-loss"), machines)
     screen.out("")
 
 
 def _machine(one: Mapping[str, Any], n_labels: int) -> tuple[str, ...]:
     """A row for a machine: its smaller side against the other, which may be all the rest."""
-    smaller, larger = sorted((one["positive"], one["negative"]), key=len)
+    smaller, larger = sorted((_shown(one["positive"]), _shown(one["negative"])), key=len)
     is_rest = len(smaller) + len(larger) == n_labels > 2
     kernel = [f"{key}={value:.3g}" for key, value in one["kernel"].items() if isinstance(value, (int, float))]
     return (
@@ -135,6 +145,10 @@ def _machine(one: Mapping[str, Any], n_labels: int) -> tuple[str, ...]:
         str(one["examples"]),
         f"{one['log_loss']:.3f}",
     )
+
+
+def _shown(side: Sequence[str]) -> list[str]:
+    return [name or NO_LABEL for name in side]
 
 
 def _plain(trained: Trained, output: Path, seconds: float) -> dict[str, Any]:

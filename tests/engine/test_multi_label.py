@@ -1,0 +1,253 @@
+"""Labels that overlap, from a corpus to a model, its file, segments, formats and evaluation."""
+
+import io
+import itertools
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import soundfile
+from overlaps import RATE, SCENES, scene, write_overlaps
+
+from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.decode import open_audio
+from audioclass.classifier.archive import DIGESTS
+from audioclass.classifier.card import card_of
+from audioclass.classifier.saving import save_model
+from audioclass.classifier.summary import Summary
+from audioclass.cli.timeline import Timeline
+from audioclass.data import Segment
+from audioclass.engine.calibrating import calibrate
+from audioclass.engine.classifying import classify, classify_recording
+from audioclass.engine.datasets import gather, read_corpus_at
+from audioclass.engine.evaluating import cross_validate, evaluate_model
+from audioclass.engine.indexing import add_recordings
+from audioclass.engine.models import load_model
+from audioclass.engine.runs import make_run
+from audioclass.engine.streaming import SegmentationOptions, classify_stream
+from audioclass.engine.training import train
+from audioclass.engine.updating import update
+from audioclass.errors import ModelError, UsageError
+from audioclass.estimator import AudioclassClassifier
+from audioclass.evaluation.detection import segment_based
+from audioclass.extraction.recipes import load_recipe
+from audioclass.label_sets import are_multi_label
+from audioclass.plugins.manager import plugin_manager
+from audioclass.reports.recording import recording_page
+from audioclass.segmentation.tiers import by_start
+
+OPTIONS = {"recipe": "broadcast", "window": 1.0, "hop": 0.5, "group_weights": "equal"}
+NEW = ((("clicks", 1.0, 6.0), ("tone", 3.0, 7.5)),)
+LABELS = ("clicks", "tone")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return write_overlaps(tmp_path_factory.mktemp("overlaps") / "corpus")
+
+
+@pytest.fixture(scope="module")
+def trained(corpus):
+    return train(corpus, run=make_run(cache=None), **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def saved(trained, tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "overlaps.audioclass"
+    save_model(trained.model, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    path = tmp_path_factory.mktemp("new") / "new.wav"
+    soundfile.write(path, scene(NEW[0], 1), RATE)
+    return path
+
+
+def test_a_continuous_corpus_has_windows_of_no_label(trained):
+    assert trained.dataset.labels == ("", "clicks", "clicks+tone", "tone")
+    assert trained.model.labels == LABELS
+    assert trained.choices[0] == "multi-label: 2 labels, 27 % of the windows have several"
+    assert trained.grouped.main.value("macro_f1") > 0.9
+
+
+def test_windows_without_a_label_are_left_out_elsewhere(corpus):
+    run = make_run(cache=None)
+    read = read_corpus_at(corpus, run)
+    recipe = load_recipe("broadcast", run.registry).with_windows(1.0, 0.5)
+    some, every = (gather(replace(read, continuous=each), recipe, run) for each in (False, True))
+    assert "" not in some.labels
+    assert len(some.X) == sum(bool(name) for name in every.sets)
+
+
+def test_probabilities_are_independent_and_stay_so_in_a_file(trained, saved):
+    model = load_model(saved)
+    X = trained.dataset.X[:40]
+    P = trained.model.posteriors_of(X)
+    assert P.shape == (40, 2)
+    assert np.abs(P.sum(axis=1) - 1).max() > 0.5
+    np.testing.assert_array_equal(P, model.posteriors_of(X))
+    np.testing.assert_array_equal(trained.model.classifier.thresholds, model.classifier.thresholds)
+    assert model.is_multi_label
+
+
+def test_the_model_states_its_thresholds(trained):
+    card = card_of(Summary.of(trained.model))
+    for label, threshold in trained.model.about["thresholds"].items():
+        assert f"{label} {threshold:.3g}" in card
+    assert "of which several may hold at once" in card
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"label_sets": None}, "label sets|label index|dichotom"),
+        ({"label_sets": [[0], [1], [5], []]}, "must be rising indices below 2"),
+        ({"label_sets": "x"}, "must be a list"),
+        ({"label_sets": [[0], ["a"]]}, "lists of whole numbers"),
+        ({"fitted": {"thresholds": [2.0, 0.5]}}, "a probability for each label"),
+        ({"fitted": {}}, "a number for each label"),
+    ],
+)
+def test_files_that_were_tampered_with_are_refused(saved, tmp_path, change, match):
+    path = tmp_path / "wrong.audioclass"
+    with zipfile.ZipFile(saved) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "manifest.json":
+                manifest = {**json.loads(content), **change, "schema": 1}
+                content = json.dumps({key: value for key, value in manifest.items() if value is not None}).encode()
+            if name != DIGESTS:
+                new.writestr(name, content)
+    with pytest.raises(ModelError, match=match):
+        load_model(path)
+
+
+def test_segments_overlap_where_sounds_do(trained, recording):
+    result = classify(recording, trained.model)
+    assert result.independent
+    assert [one.start for one in result.segments] == sorted(one.start for one in result.segments)
+    truth = {"": [labelled(*one) for one in NEW[0]]}
+    counts = segment_based(truth, {"": list(result.segments)}, LABELS)
+    assert counts.macro_f1 > 0.8
+    together = segment_based({"": [labelled("x", 3.0, 6.0)]}, {"": overlap_of(result)}, ("x",))
+    assert together.micro_f1 > 0.7
+
+
+def labelled(label, start, end):
+    return Segment(start, end, label)
+
+
+def overlap_of(result):
+    """Where both labels hold, as segments of the label x."""
+    one, other = ([s for s in result.segments if s.label == label] for label in LABELS)
+    pairs = [(max(a.start, b.start), min(a.end, b.end)) for a in one for b in other]
+    return [labelled("x", start, end) for start, end in pairs if start < end]
+
+
+@pytest.mark.parametrize("size", [700, 4096, 10**6])
+def test_blocks_and_a_file_give_the_same_to_the_bit(trained, recording, size):
+    options = SegmentationOptions.of("hmm", make_run(), min_duration=1.0)
+    result = classify_recording(recording, trained.model, options).result
+    with open_audio(recording) as audio:
+        blocks = cut_blocks(audio, trained.model.recipe.framing.sample_rate, block_length=size)
+        given = by_start(classify_stream(blocks, trained.model, options), trained.model.labels)
+    assert tuple(one.segment for one in given) == result.segments
+    assert np.array([one.posteriors for one in given]).tobytes() == result.P.tobytes()
+    stream = io.BytesIO(recording.read_bytes())
+    again = classify_recording(stream, trained.model, options).result
+    assert again.segments == result.segments
+    assert again.P.tobytes() == result.P.tobytes()
+
+
+def test_a_threshold_is_that_of_all_labels(trained, recording):
+    options = SegmentationOptions.of("none", make_run(), threshold=0.9)
+    assert options.thresholds(trained.model).tolist() == [0.9, 0.9]
+    with pytest.raises(UsageError, match="is for models of one label at a time"):
+        SegmentationOptions.of("none", make_run(), unknown=0.1).stream(trained.model)
+
+
+@pytest.mark.parametrize("name", ["textgrid", "elan", "audacity", "raven", "rttm", "jams", "csv", "json", "json_lines"])
+def test_what_is_exported_is_a_multi_label_corpus_again(trained, recording, tmp_path, name):
+    result = classify(recording, trained.model)
+    format_ = plugin_manager(installed=False).make("format", name)
+    (tmp_path / "new.wav").write_bytes(recording.read_bytes())
+    with (tmp_path / f"new{format_.suffix}").open("w", encoding="utf-8", newline="") as stream:
+        format_.write(result, stream)
+    read = read_corpus_at(tmp_path, make_run(cache=None))
+    assert are_multi_label(read.clips)
+    found = sorted((round(clip.start, 2), round(clip.end, 2), clip.label) for clip in read.clips)
+    assert found == sorted((round(one.start, 2), round(one.end, 2), one.label) for one in result.segments)
+
+
+def test_formats_of_tiers_have_one_for_each_label(trained, recording):
+    result = classify(recording, trained.model)
+    for name, tier in (("textgrid", 'name = "{}"'), ("elan", 'TIER_ID="{}"')):
+        stream = io.StringIO()
+        plugin_manager(installed=False).make("format", name).write(result, stream)
+        assert all(tier.format(label) in stream.getvalue() for label in LABELS)
+
+
+def test_the_timeline_and_the_page_have_a_lane_for_each_label(trained, recording):
+    options = SegmentationOptions.of("hmm", make_run())
+    classified = classify_recording(recording, trained.model, options, for_page=True)
+    bars = [line.plain for line in Timeline(classified.result).lines(60)[:2]]
+    assert [[label in bar for label in LABELS] for bar in bars] == [[True, False], [False, True]]
+    assert '"lanes":2' in recording_page(classified.result, classified.windows).replace(" ", "")
+
+
+def test_a_model_is_evaluated_by_label_by_second_and_by_event(trained, corpus):
+    evaluation = evaluate_model(trained.model, corpus, run=make_run(cache=None)).evaluation(20)
+    assert evaluation.main.value("macro_f1") > 0.95
+    figures = evaluation.to_plain()["in_time"]
+    assert figures["segment_based"]["macro_f1"] > 0.8
+    assert 0 <= figures["event_based"]["macro_f1"] <= 1
+    assert figures["psds_2"] > 0.8
+
+
+def test_folds_are_evaluated_with_the_thresholds_of_each(corpus):
+    evaluated = cross_validate(corpus, folds="2", run=make_run(cache=None), **OPTIONS)
+    assert evaluated.thresholds.shape == evaluated.P.shape
+    assert evaluated.evaluation(20).main.value("macro_f1") > 0.7
+
+
+def test_what_such_a_model_cannot_do_is_refused_in_one_line(saved, corpus):
+    with pytest.raises(UsageError, match="strategy=one_vs_one tells one label at a time"):
+        train(corpus, strategy="one_vs_one", **OPTIONS)
+    with pytest.raises(UsageError, match="cannot be added to"):
+        update(saved, corpus)
+    with pytest.raises(UsageError, match="cannot be recalibrated"):
+        calibrate(saved, corpus)
+    with pytest.raises(UsageError, match="each row of y has one"):
+        AudioclassClassifier(strategy="binary_relevance").fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_an_archive_refuses_such_a_model(saved, recording, tmp_path):
+    pytest.importorskip("deltalake")
+    with pytest.raises(UsageError, match="its labels overlap, which archives do not hold"):
+        add_recordings(tmp_path / "archive", [recording], make_run(cache=None), str(saved))
+
+
+def test_a_strategy_of_overlapping_labels_can_be_stated_for_any_corpus(tmp_path):
+    apart = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    trained = train(write_overlaps(tmp_path / "apart", apart), strategy="binary_relevance", run=make_run(), **OPTIONS)
+    assert trained.dataset.labels == trained.model.labels == LABELS
+    assert trained.model.is_multi_label
+
+
+def test_labels_joined_with_plus_are_the_same_corpus(corpus, tmp_path):
+    rows = ["file,label,start,end"]
+    for number, segments in enumerate(SCENES):
+        edges = sorted({edge for _, *edges in segments for edge in edges})
+        for start, end in itertools.pairwise(edges):
+            labels = sorted(label for label, first, last in segments if first <= start and end <= last)
+            rows += [f"{corpus / f'{number}.wav'},{'+'.join(labels)},{start},{end}"] if labels else []
+    (tmp_path / "joined.csv").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    run = make_run(cache=None)
+    recipe = load_recipe("broadcast", run.registry).with_windows(1.0, 0.5)
+    joined = gather(read_corpus_at(tmp_path / "joined.csv", run), recipe, run)
+    apart = gather(replace(read_corpus_at(corpus, run), continuous=False), recipe, run)
+    assert joined.sets == apart.sets
