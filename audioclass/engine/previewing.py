@@ -147,7 +147,7 @@ class Preview:
         P, strangeness = self._model.classify_rows(features.X[-1:])
         first, last = offset + start * framing.hop_length, offset + (start + length) * framing.hop_length
         window = Segment(first / framing.sample_rate, last / framing.sample_rate)
-        return Posteriors(P, self._model.labels, (window,), strangeness)
+        return Posteriors(P, self._model.labels, (window,), strangeness, self._model.is_multi_label)
 
     @one_thread()
     def _provisional(self, window: Posteriors) -> list[ClassifiedSegment]:

@@ -108,7 +108,8 @@ class LiveLines:
         screen.out("\t".join([*self._fields(segment), *([state] if self._states else [])]))
 
     def _fields(self, segment: ClassifiedSegment) -> tuple[str, ...]:
-        result = result_of([("-", segment)], self._model.labels, self._model.taxonomy)
+        model = self._model
+        result = result_of([("-", segment)], model.labels, model.taxonomy, independent=model.is_multi_label)
         [fields] = result_fields(self._options.with_sets(result, self._model), self._further)
         return fields
 
