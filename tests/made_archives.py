@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from audioclass.engine.analysing import SegmentChoice
 from audioclass.engine.archive_rows import lists_of, table_of
 from audioclass.engine.indexing import create_archive
 from audioclass.index.schema import ANALYSES, MODELS, RECORDINGS, SEGMENTS, WINDOWS
 from audioclass.index.tables import Table, clean_address
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
-OPTIONS = json.dumps({"smooth": "none", "min_duration": 0.0, "threshold": 0.0, "unknown": 0.0}, sort_keys=True)
+OPTIONS = SegmentChoice("none").to_json()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-import scipy.linalg
 
 from audioclass.data import Contours, Segment
 
@@ -137,6 +136,6 @@ def most_likely_cut(cells: np.ndarray, low: int, high: int) -> int | None:
     covariance = deviations.T @ deviations / len(deviations)
     variance = np.diag(covariance)
     covariance = covariance + np.diag(SHRINKAGE * variance + LEAST_VARIANCE)
-    direction = scipy.linalg.solve(covariance, means[1] - means[0], assume_a="pos")
+    direction = np.linalg.solve(covariance, means[1] - means[0])
     ratios = (between - (means[0] + means[1]) / 2) @ direction  # for the second sound
     return low + int(np.concatenate([[0.0], np.cumsum(ratios)]).argmin())

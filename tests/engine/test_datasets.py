@@ -140,7 +140,7 @@ def test_a_segment_that_others_cover_has_a_window_of_its_own(tmp_path):
     table.write_text(f"file,label,start,end\n{rows}", encoding="utf-8")
     labelled = gathered(tmp_path, load(table))
     assert labelled.labels == ("noise", "tone")
-    assert [segment for segment, y in zip(labelled.segments, labelled.y, strict=True) if y == 0] == [Segment(1, 1.01)]
+    assert [segment for segment, y in zip(labelled.segments, labelled.y, strict=True) if y == 0] == [Segment(1.5, 1.51)]
     assert labelled.lost == ()
 
 

@@ -77,7 +77,7 @@ def test_windows_come_within_the_lag_and_no_more_than_a_step_apart(recording, mo
 @pytest.mark.parametrize("windows", [(1.0, 0.5), (3.0, 3.0)], ids=str)
 def test_posteriors_are_those_of_the_final_windows_but_for_rounding(recording, model, windows):
     model = with_windows(model, *windows)
-    options = segmentation("none", windows=True)
+    options = segmentation("none", windows=True, hop="recipe")
     final = classify_recording(recording, model, options).result
     rows = {segment.start: row for segment, row in zip(final.segments, final.P, strict=True)}
     newest = [changed[-1] for _, changed in told(recording, model, options)]

@@ -28,7 +28,8 @@ def place(tmp_path_factory):
 
 
 def gathered(place, clips, window=2.0, hop=2.0, **options):
-    return gather(Corpus(tuple(clips)), recipe(str(place / "small.toml")).with_windows(window, hop), run(**options))
+    fixed = recipe(str(place / "small.toml")).with_windows(window, hop)
+    return gather(Corpus(tuple(clips)), fixed, run(**options), as_sets=False)
 
 
 def clip(place, start, end, label="a"):

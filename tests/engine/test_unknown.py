@@ -269,11 +269,12 @@ def test_a_live_stream_is_told_the_same(file, recording, monkeypatch):
     lines = CliRunner().invoke(app, ["classify", str(recording), *options]).stdout.splitlines()
     with recording.open("rb") as stream:
         monkeypatch.setattr(sys, "stdin", type("Pipe", (), {"buffer": stream})())
-        from audioclass.cli.actions.classify_recordings import _follow
+        from audioclass.cli.actions.follow_stream import follow_recording
 
         told = []
         monkeypatch.setattr("audioclass.cli.screen.out", told.append)
-        _follow(["-"], str(file), segmentation(unknown=0.04, risk=0.2), strict=False)
+        asked = segmentation(unknown=0.04, risk=0.2)
+        follow_recording(["-"], str(file), asked, ["novelty", "set"], None, provisional=False, strict=False)
     assert [line.split("\t")[1:] for line in told] == [line.split("\t")[1:] for line in lines]
 
 
