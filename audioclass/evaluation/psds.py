@@ -1,12 +1,12 @@
-"""The polyphonic sound detection score: how many events are shares at how many false alarms, over all thresholds.
+"""The polyphonic sound detection score: how many events are found at how many false alarms, over all thresholds.
 
 Bilen and others, A framework for the robust evaluation of sound event detection, 2020, as psds_eval computes it. A
-detection counts where references of its label cover a share of it (detection tolerance); a reference is shares where
+detection counts where references of its label cover a share of it (detection tolerance); a reference is found where
 such detections cover a share of it (ground truth intersection). Any other detection is a false alarm, and triggered by
 another label too where that covers a share of it (cross-trigger tolerance).
 
 Every threshold of a system is an operating point. The score is the area below the mean over labels of the share that is
-shares, less their spread, against false alarms an hour, up to a limit and over that limit: 1 is perfect.
+found, less their spread, against false alarms an hour, up to a limit and over that limit: 1 is perfect.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SCENARIOS = {
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """The share of each label's references that was shares, and its effective false alarms an hour, (n_labels,) each."""
+    """The share of each label's references that was found, and its effective false alarms an hour, (n_labels,) each."""
 
     found_share: np.ndarray
     false_alarms: np.ndarray
