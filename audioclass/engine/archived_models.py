@@ -66,9 +66,7 @@ def _stored(snapshot: Snapshot, digest: str) -> tuple[KnownModel, Projection] | 
 
 def _row(model: Model, content: bytes, digest: str) -> Any:
     if model.is_multi_label:
-        raise UsageError(
-            f"{model.name}: its labels overlap, which archives do not hold; use classify"
-        )
+        raise UsageError(f"{model.name}: its labels overlap, which archives do not hold; use classify")
     columns = {
         "model": [digest[:ID_LENGTH]],
         "name": [model.name],

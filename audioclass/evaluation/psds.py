@@ -93,19 +93,19 @@ def operating_point(
 def psds(points: Sequence[OperatingPoint], setting: PsdsSetting) -> float:
     """The score from 0 to 1 of a system whose operating points these are."""
     x = np.unique(np.concatenate([[0.0], *(point.false_alarms for point in points)]))
-    found = np.stack([point.found_share for point in points], axis=1)  # (n_labels, n_points)
+    shares = np.stack([point.found_share for point in points], axis=1)  # (n_labels, n_points)
     alarms = np.stack([point.false_alarms for point in points], axis=1)
-    known = np.isfinite(found).all(axis=1)
-    curves = np.stack([_staircase(x, *both) for both in zip(alarms[known], found[known], strict=True)])
+    known = np.isfinite(shares).all(axis=1)
+    curves = np.stack([_staircase(x, *both) for both in zip(alarms[known], shares[known], strict=True)])
     y = np.maximum(curves.mean(axis=0) - setting.instability_cost * curves.std(axis=0), 0.0)
     edges = np.append(x[x < setting.most_false_alarms], setting.most_false_alarms)
     return float(np.diff(edges) @ y[: len(edges) - 1] / setting.most_false_alarms)
 
 
-def _staircase(x: np.ndarray, alarms: np.ndarray, found: np.ndarray) -> np.ndarray:
+def _staircase(x: np.ndarray, alarms: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """The largest share that is found at no more false alarms than each of x; 0 before the first point."""
     order = np.argsort(alarms, kind="stable")
-    best = np.maximum.accumulate(found[order])
+    best = np.maximum.accumulate(shares[order])
     place = np.searchsorted(alarms[order], x, side="right") - 1
     return np.where(place >= 0, best[np.maximum(place, 0)], 0.0)
 

@@ -182,11 +182,11 @@ def segments_at(windows: TierRows, labels: Sequence[str], threshold: float) -> l
     borders = np.concatenate([[windows.segments[0].start], (centres[1:] + centres[:-1]) / 2])
     borders = np.append(borders, windows.segments[-1].end)
     holds = np.pad(threshold <= windows.P, ((1, 1), (0, 0))).astype(int)
-    found = []
+    runs: list[Segment] = []
     for label, change in zip(labels, np.diff(holds, axis=0).T, strict=True):
         times = zip(borders[np.flatnonzero(change > 0)], borders[np.flatnonzero(change < 0)], strict=True)
-        found += [Segment(float(start), float(end), label) for start, end in times]
-    return found
+        runs += [Segment(float(start), float(end), label) for start, end in times]
+    return runs
 
 
 def by_start(segments: Iterable[ClassifiedSegment], labels: Sequence[str]) -> list[ClassifiedSegment]:
