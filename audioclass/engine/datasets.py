@@ -403,8 +403,9 @@ class _Gathered:
 
     def dataset(self) -> Dataset:
         """All of it; a CorpusError where there is nothing."""
-        if not self._which:
-            raise CorpusError(f"no recording of the corpus could be used: {self.failures[0][1]}")
+        if not self._which or (self._sets is not None and not any(self._sets)):
+            reason = self.failures[0][1] if self.failures else "no window lies in what is labelled"
+            raise CorpusError(f"no recording of the corpus could be used: {reason}")
         digest = hashlib.sha256("\n".join(sorted(self._identities)).encode()).hexdigest()
         failures = tuple(sorted(self.failures, key=lambda failure: str(failure[0])))
         sets = None if self._sets is None else tuple(self._sets)
