@@ -42,7 +42,7 @@ def test_clips_are_in_the_order_that_was_asked_for_and_say_when(evening, tmp_pat
     ]
     rows = rows_of(tmp_path)
     assert [row["recorded_at"][:19] for row in rows] == [
-        *("2019-05-12 12:00:02", "2019-04-04 06:59:57", "2019-04-03 23:59:58", ""),
+        *("2019-05-12 12:00:02", "2019-04-04 06:59:56", "2019-04-03 23:59:58", ""),
     ]
     assert {row["similarity"] for row in rows} == {""}
 
