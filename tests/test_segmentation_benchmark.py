@@ -1,5 +1,6 @@
-import importlib
+import importlib.util
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -21,8 +22,13 @@ def measures():
 
 
 @pytest.fixture
-def segmentation():
-    return importlib.import_module("segmentation")
+def segmentation(monkeypatch):
+    path = REPOSITORY / "benchmarks" / "segmentation.py"  # by its path: a folder of tests has the same name
+    spec = importlib.util.spec_from_file_location("segmentation_benchmark", path)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
 
 
 def programme(segmentation, truth=TRUTH):

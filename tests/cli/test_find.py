@@ -52,7 +52,7 @@ def test_in_a_pipe_it_prints_lines_with_the_clock_time(evening, capsys):
     head, *rows = (line.split("\t") for line in out.splitlines())
     assert head == [*HEAD, "at"]
     assert rows[0][0] == str(evening.recordings / "20190403_235955.wav")
-    assert [row[7] for row in rows] == ["2019-04-04 00:00:00", "2019-04-04 06:59:59", "2019-05-12 12:00:06"]
+    assert [row[7] for row in rows] == ["2019-04-04 00:00:01", "2019-04-04 07:00:00", "2019-05-12 12:00:06"]
     assert err == "3 segments\n"
 
 
@@ -77,22 +77,22 @@ def test_on_a_terminal_it_is_a_table_with_short_paths(evening, tmp_path):
     ("options", "expected"),
     [
         ("-l noise -l clicks", 7),
-        ("--min-duration 3.1 --max-duration 3.2", 6),
+        ("--min-duration 2.5 --max-duration 3.5", 12),
         ("--min-probability 0", 14),
         ("--max-probability 0", 0),
         ("--from 2019-04-04", 10),
         ("--to 2019-04-03", 2),
         ("--from 2019-04 --to 2019-04", 8),
         ("--from 2019 --to 2019", 12),
-        ("--from 2019-04-04T07:00 --to 2019-05-12T12:00:05", 3),
+        ("--from 2019-04-04T06:59:59 --to 2019-05-12T12:00:05", 4),
         ("--between 23:00-01:00", 4),
-        ("--between 06:00-07:00", 3),
+        ("--between 06:00-07:01", 4),
         ("--path *.flac", 2),
         ("--path recordings/2019*", 12),
         ("--path *.flac --path *0512*", 6),
         ("--near clicks:0s", 6),
-        ("-l tone --near clicks:2.6", 5),
-        ("-l tone --near clicks:2.9s", 6),
+        ("-l tone --near clicks:2.6", 3),
+        ("-l tone --near clicks:3.2s", 6),
         ("-n 3", 3),
     ],
 )

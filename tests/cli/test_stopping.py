@@ -29,8 +29,8 @@ def test_it_says_how_far_it_got(small, model_file, tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     classify_many = classify_recordings.classify_many
 
-    def stopped_after_two(*given):
-        for number, outcome in enumerate(classify_many(*given)):
+    def stopped_after_two(*given, **options):
+        for number, outcome in enumerate(classify_many(*given, **options)):
             if number == 2:
                 raise error
             yield outcome
