@@ -77,7 +77,7 @@ def test_on_a_terminal_it_is_a_table_with_short_paths(evening, tmp_path):
     ("options", "expected"),
     [
         ("-l noise -l clicks", 7),
-        ("--min-duration 2.5 --max-duration 3.5", 12),
+        ("--min-duration 2.5 --max-duration 3.5", 14),
         ("--min-probability 0", 14),
         ("--max-probability 0", 0),
         ("--from 2019-04-04", 10),
