@@ -142,8 +142,8 @@ class Features:
 class Contours:
     """Level and colour of a recording over time, in cells of `cell` seconds of which the first begins at `start`.
 
-    `levels` are dB of full scale, rounded; `bands` are (n_cells, n_bands) levels of frequency bands in dB. What lies
-    before the first cell of a recording was left out as digital silence.
+    `levels` are dB of full scale, rounded down; `bands` are (n_cells, n_bands) levels of frequency bands in dB. What
+    lies before the first cell of a recording was left out as digital silence.
     """
 
     levels: np.ndarray

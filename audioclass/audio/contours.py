@@ -76,7 +76,7 @@ class ContourMeter:
         power = np.abs(np.fft.rfft(frames * _taper(2 * length), axis=1)) ** 2
         bands = 10 * np.log10(power @ _band_weights(2 * length, self._rate) + np.float32(FLOOR))
         self._held = self._held[n_cells * length :]
-        self._levels.append(np.round(levels[:n_cells]).astype(np.int8))
+        self._levels.append(np.floor(levels[:n_cells]).astype(np.int8))
         self._bands.append(bands[:n_cells])
         self._n_cells += n_cells
 

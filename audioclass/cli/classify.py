@@ -83,9 +83,9 @@ class SegmentOptions(OptionGroup):
     no_silence: Annotated[
         bool, typer.Option("--no-silence", help="Tell no silence by its level: only labels of the model.")
     ] = False
-    min_silence: Annotated[
-        float, typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence, such as 0.2.")
-    ] = 0.4
+    min_silence: Annotated[float, typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence.")] = (
+        0.2
+    )
     hop: Annotated[
         str | None,
         typer.Option(
@@ -192,7 +192,7 @@ class OutputOptions(OptionGroup):
     "audioclass classify talk.wav --model birds.audioclass --format textgrid -o talk.TextGrid",
     "audioclass classify birds/ --format raven:high=4000 -o birds.selections.txt",
     "audioclass classify talk.wav --report talk.html",
-    "audioclass classify tape.wav --silence auto --min-silence 0.2",
+    "audioclass classify tape.wav --silence auto --min-silence 0.5",
     "audioclass classify recordings/ -m sounds.audioclass --unknown 0.01 --risk 0.05 -o segments.csv",
     "audioclass classify walk.wav -m sounds.audioclass --risk 0.05 --risk-sets node",
     "audioclass classify walk.wav -m clips.audioclass --hop 0.5",

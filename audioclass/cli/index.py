@@ -71,7 +71,7 @@ Silence = Annotated[
 ]  # fmt: skip
 MinSilence = Annotated[
     float | None,
-    typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence.", show_default="as before, or 0.4"),
+    typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence.", show_default="as before, or 0.2"),
 ]
 
 

@@ -63,7 +63,7 @@ class SegmentChoice:
         """As it is stated on the command line.
 
         >>> SegmentChoice(min_duration=3).to_options()
-        '--smooth hmm --min-duration 3 --threshold 0 --unknown 0 --silence -60 --min-silence 0.4'
+        '--smooth hmm --min-duration 3 --threshold 0 --unknown 0 --silence -60 --min-silence 0.2'
         """
         stated = {
             name: f"{value:g}" if isinstance(value, float | int) else value for name, value in asdict(self).items()

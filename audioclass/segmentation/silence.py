@@ -14,9 +14,10 @@ from audioclass.errors import UsageError
 SILENCE = "silence"
 AUTOMATIC, NO_SILENCE = "auto", "none"  # what may be stated instead of a level
 DEFAULT_LEVEL = -60.0
-DEFAULT_LEAST = 0.4  # seconds
+DEFAULT_LEAST = 0.2  # seconds
 ROUNDING = 1e-9  # seconds by which sums of times may miss
-LONGEST_CLICK = 2  # cells of sound that do not end a silence
+LONGEST_CLICK = 0.04  # seconds of sound that do not end a silence
+BESIDE_CLICK = 0.2  # seconds of silence on both sides of it, at least
 QUIETEST_STATED, LOUDEST_STATED = -110.0, -10.0  # dB: levels that can be asked for
 
 FLOOR_HISTORY = 60.0  # seconds that the noise floor is estimated from
@@ -85,6 +86,7 @@ class SilenceFinder:
         self._cell, self._start, self._n_cells = 0.0, 0.0, 0
         self._open: float | None = None  # where a run of quiet cells began that has not ended
         self._quiet_until = 0.0  # the end of its last quiet cell
+        self._again: float | None = None  # where it is quiet again after a click, for too short a time to tell
         self._end = 0.0  # of what was judged
         self.found: deque[Segment] = deque()  # those that have ended and were not taken yet
         self._recent: deque[Segment] = deque()  # those that windows may lie in
@@ -128,6 +130,10 @@ class SilenceFinder:
         """No more will come: here the sound ends, in seconds, and so much quiet after it was left out."""
         if self._floor is not None:
             self._take(self._floor.finish(self._cell))
+        if self._again is not None:  # for too short a time, up to the end
+            again, self._again = self._again, None
+            self._close()
+            self._open, self._quiet_until = again, self._end
         is_quiet = self._open is not None and self._quiet_until >= min(self._end, end) - ROUNDING
         if trailing > 0:
             self._open = self._open if is_quiet else end
@@ -147,10 +153,27 @@ class SilenceFinder:
         begin, self._n_cells = self._end, self._n_cells + length
         self._end = self._start + self._n_cells * self._cell
         if is_quiet:
-            self._open = begin if self._open is None else self._open
-            self._quiet_until = self._end
-        elif self._open is not None and self._end - self._quiet_until > (LONGEST_CLICK + 0.5) * self._cell:
+            self._go_on(begin)
+        elif self._again is not None:
+            again, end, self._again = self._again, begin, None
             self._close()
+            self._open, self._quiet_until = again, end
+        if not is_quiet and self._open is not None and self._end - self._quiet_until > LONGEST_CLICK + ROUNDING:
+            self._close()
+
+    def _go_on(self, begin: float) -> None:
+        """It is quiet from `begin` on: a new run, the same one, or one after a click."""
+        if self._open is not None and begin > self._quiet_until + ROUNDING and self._again is None:
+            if self._quiet_until - self._open >= BESIDE_CLICK - ROUNDING:
+                self._again = begin
+            else:
+                self._close()
+        if self._again is not None:
+            if self._end - self._again < BESIDE_CLICK - ROUNDING:
+                return
+            self._again = None
+        self._open = begin if self._open is None else self._open
+        self._quiet_until = self._end
 
     def _close(self, end: float | None = None) -> None:
         """The run of quiet cells has ended, at the end of the recording or before."""

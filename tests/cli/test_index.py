@@ -15,6 +15,7 @@ from trained import RATE, sound
 
 import audioclass
 from audioclass.cli import run
+from audioclass.engine.analysing import SegmentChoice
 from audioclass.packages import import_module
 
 
@@ -200,10 +201,7 @@ def test_status_says_what_an_archive_holds(place, capsys):
     assert rows["failed or damaged"] == "1"
     assert rows["first and last"] == "2019-04-03 23:59:55, 2019-05-12 12:00:00"
     assert rows["files of the tables"] == "5, 0.1 MB"
-    assert (
-        rows["segments made with"]
-        == "--smooth hmm --min-duration 0 --threshold 0 --unknown 0 --silence -60 --min-silence 0.4"
-    )
+    assert rows["segments made with"] == SegmentChoice().to_options()
     [model] = [name for name in rows if name.startswith("model ")]
     assert rows[model].endswith("windows, 14 segments")
 

@@ -123,7 +123,7 @@ def test_segments_touch_however_the_sound_comes_and_are_kept(text, seed, sizes):
 def test_a_silence_divides_and_is_a_segment_of_its_own():
     windows = overlapping("aaaaaabbbbbb")
     contours = heard([6.4], 13.0, silent=[(3.0, 3.6), (9.1, 9.3)])
-    assert drawn(segments(windows, contours, silence=SilenceRule())) == "a3 silence0.6 a2.8 b6.6"
+    assert drawn(segments(windows, contours, silence=SilenceRule(-60, 0.4))) == "a3 silence0.6 a2.8 b6.6"
     assert (
         drawn(segments(windows, contours, silence=SilenceRule(-60, 0.2))) == "a3 silence0.6 a2.8 b2.7 silence0.2 b3.7"
     )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from audioclass.data import Contours, Segment
 from audioclass.errors import UsageError
-from audioclass.segmentation.silence import LONGEST_CLICK, SilenceFinder, SilenceRule
+from audioclass.segmentation.silence import BESIDE_CLICK, LONGEST_CLICK, SilenceFinder, SilenceRule
 
 CELL = 0.02
 
@@ -21,7 +21,7 @@ def contours(levels, start=0.0):
 
 def silences(levels, rule=None, sizes=(), start=0.0, trailing=0.0):
     """(start, end) of each silence, of levels that come in portions."""
-    finder = SilenceFinder(rule or SilenceRule())
+    finder = SilenceFinder(rule or SilenceRule(-60, 0.4))
     cuts = [0, *np.minimum(np.cumsum(sizes), len(levels)).astype(int), len(levels)]
     for i, j in itertools.pairwise(cuts):
         finder.push(contours(levels[i:j], start + i * CELL))
@@ -30,20 +30,21 @@ def silences(levels, rule=None, sizes=(), start=0.0, trailing=0.0):
 
 
 def by_hand(levels, level, least):
-    """Quiet cells, with short sounds between them, in runs that last."""
-    quiet = [value < level for value in levels]
-    for first in range(len(quiet)):
-        for length in range(1, LONGEST_CLICK + 1):
-            last = first + length
-            if first > 0 and last < len(quiet) and quiet[first - 1] and quiet[last]:
-                quiet[first:last] = [True] * length
-    found, at = [], 0
-    for is_quiet, run in itertools.groupby(quiet):
+    """Runs of quiet cells that last; two that are long enough are one where only a click is between them."""
+    runs, at = [], 0
+    for is_quiet, run in itertools.groupby(levels, lambda value: value < level):
         n = len(list(run))
-        if is_quiet and n * CELL >= least - 1e-9:
-            found.append((round(at * CELL, 6), round((at + n) * CELL, 6)))
+        if is_quiet:
+            beside = round(BESIDE_CLICK / CELL)
+            before = runs[-1] if runs else None
+            is_click = before is not None and at - before[1] <= round(LONGEST_CLICK / CELL)
+            if is_click and before[1] - before[0] >= beside and n >= beside:
+                runs[-1] = (before[0], at + n)
+            else:
+                runs.append((at, at + n))
         at += n
-    return found
+    lasting = [(start, end) for start, end in runs if (end - start) * CELL >= least - 1e-9]
+    return [(round(start * CELL, 6), round(end * CELL, 6)) for start, end in lasting]
 
 
 @settings(max_examples=150, deadline=None)
@@ -84,7 +85,7 @@ def test_what_is_known_is_never_taken_back():
     rng = np.random.default_rng(1)
     levels = np.repeat(rng.choice([-90, -30], 60), rng.integers(1, 30, 60))
     whole = silences(levels)
-    finder = SilenceFinder(SilenceRule())
+    finder = SilenceFinder(SilenceRule(-60, 0.4))
     for i, level in enumerate(levels):
         finder.push(contours([level], i * CELL))
         known = finder.known_until
