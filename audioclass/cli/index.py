@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from audioclass.cli import screen
-from audioclass.cli.options import Cache, Json, Strict, WorkOptions, grouped
+from audioclass.cli.options import Cache, Json, OptionGroup, Strict, WorkOptions, grouped
 
 app = typer.Typer(
     name="index",
@@ -37,42 +39,51 @@ Model = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
-Smooth = Annotated[
-    str | None,
-    typer.Option(
-        "--smooth", help="Smoother, such as hmm, hmm:duration=20, median or none.", show_default="as before, or hmm"
-    ),
-]
-MinDuration = Annotated[
-    float | None,
-    typer.Option("--min-duration", min=0, help="Seconds of the shortest segment.", show_default="as before, or 0"),
-]
-Threshold = Annotated[
-    float | None,
-    typer.Option(
-        "--threshold", min=0, max=1, help="Below it say the group above the label, or unknown.",
-        show_default="as before, or 0",
-    ),
-]  # fmt: skip
-Unknown = Annotated[
-    float | None,
-    typer.Option(
-        "--unknown", min=0, max=1, help="Say unknown of what is stranger than this share of the training recordings.",
-        show_default="as before, or 0",
-    ),
-]  # fmt: skip
 
-Silence = Annotated[
-    str | None,
-    typer.Option(
-        "--silence", metavar="DB|auto|none", help="Level below which a recording is silent, auto by its noise floor.",
-        show_default="as before, or -60",
-    ),
-]  # fmt: skip
-MinSilence = Annotated[
-    float | None,
-    typer.Option("--min-silence", min=0.04, help="Seconds of the shortest silence.", show_default="as before, or 0.2"),
-]
+
+@dataclass(frozen=True)
+class ArchiveSegmentOptions(OptionGroup):
+    """How windows become segments; what is not stated stays as it was in the archive."""
+
+    smooth: Annotated[
+        str | None,
+        typer.Option(
+            "--smooth", help="Smoother, such as hmm, hmm:duration=20, median or none.", show_default="as before, or hmm"
+        ),
+    ] = None
+    min_duration: Annotated[
+        float | None,
+        typer.Option("--min-duration", min=0, help="Seconds of the shortest segment.", show_default="as before, or 0"),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold", min=0, max=1, help="Below it say the group above the label, or unknown.",
+            show_default="as before, or 0",
+        ),
+    ] = None  # fmt: skip
+    unknown: Annotated[
+        float | None,
+        typer.Option(
+            "--unknown", min=0, max=1,
+            help="Say unknown of what is stranger than this share of the training recordings.",
+            show_default="as before, or 0",
+        ),
+    ] = None  # fmt: skip
+    silence: Annotated[
+        str | None,
+        typer.Option(
+            "--silence", metavar="DB|auto|none",
+            help="Level below which a recording is silent, auto by its noise floor.",
+            show_default="as before, or -60",
+        ),
+    ] = None  # fmt: skip
+    min_silence: Annotated[
+        float | None,
+        typer.Option(
+            "--min-silence", min=0.04, help="Seconds of the shortest silence.", show_default="as before, or 0.2"
+        ),
+    ] = None
 
 
 @app.command(
@@ -85,6 +96,7 @@ MinSilence = Annotated[
 )
 @grouped
 def add(
+    *,
     archive: Archive,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Recordings, or folders of them.")],
     work: WorkOptions,
@@ -111,12 +123,7 @@ def add(
     retime: Annotated[
         bool, typer.Option("--retime", help="Find start times of known recordings anew too; those of a table stay.")
     ] = False,
-    smooth: Smooth = None,
-    min_duration: MinDuration = None,
-    threshold: Threshold = None,
-    unknown: Unknown = None,
-    silence: Silence = None,
-    min_silence: MinSilence = None,
+    segments: ArchiveSegmentOptions,
     retry: Annotated[bool, typer.Option("--retry", help="Try recordings again that failed before.")] = False,
     keep_features: Annotated[
         bool, typer.Option("--keep-features", help="Keep features in the cache, for other models of the same recipe.")
@@ -143,14 +150,7 @@ def add(
         metadata=metadata,
         timezone=timezone,
         name_pattern=name_pattern,
-        stated={
-            "smooth": smooth,
-            "min_duration": min_duration,
-            "threshold": threshold,
-            "unknown": unknown,
-            "silence": silence,
-            "min_silence": min_silence,
-        },
+        stated=dataclasses.asdict(segments),
         retry=retry,
         keep_features=keep_features,
         retime=retime,
@@ -164,14 +164,10 @@ def add(
 @app.command(epilog=screen.examples("audioclass index segment archive/ --min-duration 3 --threshold 0.6"))
 @grouped
 def segment(
+    *,
     archive: Archive,
     work: WorkOptions,
-    smooth: Smooth = None,
-    min_duration: MinDuration = None,
-    threshold: Threshold = None,
-    unknown: Unknown = None,
-    silence: Silence = None,
-    min_silence: MinSilence = None,
+    segments: ArchiveSegmentOptions,
     model: Model = None,
     cache: Cache = None,
 ) -> None:
@@ -181,15 +177,7 @@ def segment(
     """
     from audioclass.cli.actions import index_archive
 
-    stated = {
-        "smooth": smooth,
-        "min_duration": min_duration,
-        "threshold": threshold,
-        "unknown": unknown,
-        "silence": silence,
-        "min_silence": min_silence,
-    }
-    index_archive.segment(archive, stated, model=model, executor=work.executor, cache=cache)
+    index_archive.segment(archive, dataclasses.asdict(segments), model=model, executor=work.executor, cache=cache)
 
 
 @app.command(epilog=screen.examples("audioclass index status archive/", "audioclass index status archive/ --json"))
