@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SUM_TOLERANCE = 1e-6
+QUIETEST = 1.5 / 32768  # one and a half steps of 16 bits: digital silence is zeros, and the dither around them
+SHORTEST_PADDING = 0.2  # seconds of it: what is shorter belongs to the sounds beside it
 
 
 def frozen_array(array: np.ndarray, ndim: int, name: str) -> np.ndarray:
@@ -87,11 +89,15 @@ class Framing:
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of time and what it holds; `label` is empty where nothing is known of it yet."""
+    """A stretch of time and what it holds; `label` is empty where nothing is known of it yet.
+
+    A window that features describe has so many seconds of `padding`: digital silence, which they leave out.
+    """
 
     start: float
     end: float
     label: str = ""
+    padding: float = field(default=0.0, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.end < float("inf"):
@@ -101,6 +107,11 @@ class Segment:
     def duration(self) -> float:
         """Seconds from start to end."""
         return self.end - self.start
+
+    @property
+    def described(self) -> float:
+        """Seconds of a window that its features describe."""
+        return self.duration - self.padding
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from audioclass.data import QUIETEST
+
 FIRST_LOOK = 256  # samples
-QUIETEST = np.float32(1.5 / 32768)  # one and a half steps of 16 bits: zeros, and the dither around them
 
 
 class Trimmed:
@@ -54,7 +55,7 @@ def _before_sound(array: np.ndarray) -> int:
     """How many samples are silent before the first that is not, looked for in ever longer stretches."""
     n_silent, n_looked_at = 0, FIRST_LOOK
     while n_silent < len(array):
-        is_loud = np.abs(array[n_silent : n_silent + n_looked_at]) > QUIETEST
+        is_loud = np.abs(array[n_silent : n_silent + n_looked_at]) > np.float32(QUIETEST)
         first = int(is_loud.argmax())
         if is_loud[first]:
             return n_silent + first

@@ -32,12 +32,12 @@ def flatten_short(P: np.ndarray, segments: Sequence[Segment], usual: float | Non
     of it, log-loss falls from 0.535, 1.338 and 1.131 to 0.455, 1.176 and 0.992; the best for each model by itself are
     0.451, 1.172 and 0.989.
     """
-    short = [] if usual is None else [i for i, one in enumerate(segments) if one.duration < SHARE * usual]
+    short = [] if usual is None else [i for i, one in enumerate(segments) if one.described < SHARE * usual]
     if usual is None or not short:
         return P
     flat = np.array(P)
     for i in short:  # one by one: the bits of a power may depend on how many are computed together
-        row = P[i] ** ((segments[i].duration / (SHARE * usual)) ** POWER)
+        row = P[i] ** ((segments[i].described / (SHARE * usual)) ** POWER)
         flat[i] = row / row.sum()
     return flat
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from audioclass.audio.decode import Decoder, open_audio
-from audioclass.audio.silence import QUIETEST
-from audioclass.data import Corpus
+from audioclass.data import QUIETEST, Corpus
 from audioclass.errors import AudioFileError
 from audioclass.extraction.batch import CRASHED
 from audioclass.recordings import regular

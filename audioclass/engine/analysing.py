@@ -22,7 +22,7 @@ from audioclass.engine.models import ModelFile
 from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, heard_features
 from audioclass.errors import AudioclassError, AudioFileError, ComponentError
 from audioclass.extraction.batch import extract_one, find_cached
-from audioclass.extraction.cache import Cache, content_of
+from audioclass.extraction.cache import Cache, content_of, segments_of
 from audioclass.recordings import regular
 from audioclass.run import Progress, Run, silent
 from audioclass.segmentation.outlines import Outline, Outliner
@@ -199,8 +199,7 @@ class Analyst:
             yield from reading.computed()
             return
         for X, times in cached.rows():
-            segments = tuple(Segment(float(start), float(end)) for start, end in times)
-            yield Features(X, model.recipe.columns, model.recipe.groups, segments), None
+            yield Features(X, model.recipe.columns, model.recipe.groups, segments_of(times)), None
         yield from reading.without_features()
 
     @one_thread()

@@ -146,7 +146,9 @@ class Preview:
         *_, features = extract_features([Block(stretch, framing.sample_rate, offset + begin)], self._recipe)
         P, strangeness = self._model.classify_rows(features.X[-1:])
         first, last = offset + start * framing.hop_length, offset + (start + length) * framing.hop_length
-        window = Segment(first / framing.sample_rate, last / framing.sample_rate)
+        padding = features.segments[-1].padding
+        window = Segment(first / framing.sample_rate, last / framing.sample_rate, padding=padding)
+        P = self._model.flatten_short(P, (window,))
         return Posteriors(P, self._model.labels, (window,), strangeness, self._model.is_multi_label)
 
     @one_thread()

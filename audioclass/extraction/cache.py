@@ -24,6 +24,7 @@ from audioclass.storage import DAMAGE, Store, warn_unkept
 
 ROWS_TOGETHER = 4096
 VALUE, TIME = np.dtype("<f4"), np.dtype("<f8")
+N_TIMES = 3  # of a row: start, end and padding
 
 
 def whole() -> Cut | None:
@@ -47,19 +48,19 @@ class CachedFeatures:
         return self.path.stem
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Values and (start, end) of a few thousand rows at a time."""
+        """Values and (start, end, padding) of a few thousand rows at a time."""
         with zipfile.ZipFile(self.path) as archive, archive.open("X") as values, archive.open("times") as times:
             for first in range(0, self.n_rows, ROWS_TOGETHER):
                 count = min(ROWS_TOGETHER, self.n_rows - first)
                 X = np.frombuffer(values.read(count * self.n_columns * VALUE.itemsize), VALUE)
-                spans = np.frombuffer(times.read(count * 2 * TIME.itemsize), TIME)
-                yield X.reshape(count, self.n_columns), spans.reshape(count, 2)
+                spans = np.frombuffer(times.read(count * N_TIMES * TIME.itemsize), TIME)
+                yield X.reshape(count, self.n_columns), spans.reshape(count, N_TIMES)
 
     def load(self, recipe: Recipe) -> Features:
         """All rows in memory."""
         parts = list(self.rows())
         X = np.concatenate([values for values, _ in parts]) if parts else np.empty((0, self.n_columns), VALUE)
-        segments = tuple(Segment(float(start), float(end)) for _, spans in parts for start, end in spans)
+        segments = tuple(segment for _, spans in parts for segment in segments_of(spans))
         return Features(X, recipe.columns, recipe.groups, segments)
 
 
@@ -95,10 +96,9 @@ class FeaturesInMemory:
         return self.features.segments[-1].end if self.features.segments else 0.0
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Values and (start, end) of all rows, where there are some."""
+        """Values and (start, end, padding) of all rows, where there are some."""
         if self.n_rows:
-            spans = [(segment.start, segment.end) for segment in self.features.segments]
-            yield self.features.X, np.array(spans, TIME)
+            yield self.features.X, np.array(times_of(self.features.segments), TIME)
 
     def load(self, recipe: Recipe) -> Features:
         """All rows, for the columns of their recipe."""
@@ -135,7 +135,7 @@ class JoinedFeatures:
         return self.fixed.seconds
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Values and (start, end) of a few thousand rows at a time, columns in the order of the recipe."""
+        """Values and (start, end, padding) of a few thousand rows at a time, columns in the order of the recipe."""
         for (fixed, spans), (learnt, _) in zip(self.fixed.rows(), self.learnt.rows(), strict=True):
             yield self.recipe.join(fixed, learnt), spans
 
@@ -235,7 +235,7 @@ def _read_entry(path: Path, key: str) -> CachedFeatures:
         about = json.loads(archive.read("about.json"))
     cut = None if about["cut"] is None else Cut(float(about["cut"]["seconds"]), str(about["cut"]["reason"]))
     entry = CachedFeatures(path, int(about["n_rows"]), int(about["n_columns"]), float(about["seconds"]), cut)
-    expected = {"X": entry.n_rows * entry.n_columns * VALUE.itemsize, "times": entry.n_rows * 2 * TIME.itemsize}
+    expected = {"X": entry.n_rows * entry.n_columns * VALUE.itemsize, "times": entry.n_rows * N_TIMES * TIME.itemsize}
     if about["key"] != key or any(sizes.get(name) != size for name, size in expected.items()):
         raise ValueError(f"{path}: not the entry of {key}")
     return entry
@@ -243,13 +243,24 @@ def _read_entry(path: Path, key: str) -> CachedFeatures:
 
 def _is_right(X: np.ndarray, times: np.ndarray) -> bool:
     """Whether these are features and times: rows of an older version may hold what is not a number."""
-    starts, ends = times.T
-    return bool(np.isfinite(X).all() and np.isfinite(times).all() and (starts >= 0).all() and (starts <= ends).all())
+    starts, ends, padding = times.T
+    are_times = np.isfinite(times).all() and (starts >= 0).all() and (padding >= 0).all() and (starts <= ends).all()
+    return bool(np.isfinite(X).all() and are_times)
 
 
-def _fill(archives: Mapping[zipfile.ZipFile, Recipe], chunks: Iterable[Features]) -> list[tuple[float, float]]:
+def segments_of(times: np.ndarray) -> tuple[Segment, ...]:
+    """Windows from rows of (start, end, padding)."""
+    return tuple(Segment(start, end, padding=padding) for start, end, padding in times.tolist())
+
+
+def times_of(windows: Iterable[Segment]) -> list[tuple[float, float, float]]:
+    """The inverse of `segments_of`."""
+    return [(window.start, window.end, window.padding) for window in windows]
+
+
+def _fill(archives: Mapping[zipfile.ZipFile, Recipe], chunks: Iterable[Features]) -> list[tuple[float, float, float]]:
     """Write the columns of each recipe as their rows come, then the times of these, which are given back."""
-    times: list[tuple[float, float]] = []
+    times: list[tuple[float, float, float]] = []
     places: list[Any] | None = None
     with contextlib.ExitStack() as stack:
         members = [stack.enter_context(archive.open("X", "w", force_zip64=True)) for archive in archives]
@@ -257,7 +268,7 @@ def _fill(archives: Mapping[zipfile.ZipFile, Recipe], chunks: Iterable[Features]
             places = places or [_places(recipe.columns, chunk.columns) for recipe in archives.values()]
             for values, columns in zip(members, places, strict=True):
                 values.write(np.ascontiguousarray(chunk.X[:, columns], VALUE).tobytes())
-            times += [(segment.start, segment.end) for segment in chunk.segments]
+            times += times_of(chunk.segments)
     for archive in archives:
         archive.writestr("times", np.array(times, TIME).tobytes())
     return times

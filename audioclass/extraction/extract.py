@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from audioclass.audio.blocks import resample
-from audioclass.contracts import Descriptor, EmbedsMany, Named
-from audioclass.data import Block, Features, Segment
+from audioclass.contracts import EmbedsMany, Named
+from audioclass.data import SHORTEST_PADDING, Block, Features, Segment
 from audioclass.descriptors.spectra import CachedSpectra
 from audioclass.errors import ComponentError
 from audioclass.extraction.frames import spectra_blocks
 from audioclass.extraction.parts import Part
 from audioclass.extraction.recipe import DERIVATIVE_REACH, Recipe
+from audioclass.extraction.window_frames import SAMPLES, FrameTrack, WindowFrames, is_digital, tracks_of
 from audioclass.pooling.tracks import derivative, sharing
 from audioclass.pooling.windows import Windower
 from audioclass.threads import one_thread
@@ -22,15 +23,18 @@ from audioclass.threads import one_thread
 DECIMALS = 4
 
 
-def extract_features(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
-    """Features of a recording's windows, a few windows at a time; blocks are mono and at the recipe's sample rate."""
-    return _with_end(blocks, recipe.require_fitted())
+def extract_features(blocks: Iterable[Block], recipe: Recipe, *, whole: bool = False) -> Iterator[Features]:
+    """Features of a recording's windows, a few windows at a time; blocks are mono and at the recipe's sample rate.
+
+    They describe the sounding frames of a window: padding is left out, unless they are those of `whole` windows.
+    """
+    return _with_end(blocks, recipe.require_fitted(), whole)
 
 
-def _with_end(blocks: Iterable[Block], recipe: Recipe) -> Iterator[Features]:
+def _with_end(blocks: Iterable[Block], recipe: Recipe, whole: bool) -> Iterator[Features]:
     clock = _Clock(recipe)
     last: Features | None = None  # it waits: where the recording ends, so does its last window
-    for features in _all_windows(blocks, recipe, clock):
+    for features in _all_windows(blocks, recipe, clock, whole):
         if last is not None:
             yield last
         before, last = features.rows(slice(None, -1)), features.rows(slice(-1, None))
@@ -44,63 +48,34 @@ def extract_windows(blocks: Iterable[Block], recipe: Recipe) -> Iterator[tuple[S
     """Every window with its frames as they are pooled, a matrix for each track, as views of what is still held."""
     clock = _Clock(recipe)
     last: tuple[Segment, list[np.ndarray]] | None = None
-    for starts, windows in _frames_of_windows(blocks, recipe, clock):
-        for i, start in enumerate(starts):
+    for windows in _frames_of_windows(blocks, recipe, clock):
+        for i, segment in enumerate(clock.segments(windows)):
             if last is not None:
                 yield last
-            last = clock.segment(start), [each[i] for each in windows.values()]
+            last = segment, [frames[0] for frames in windows.sounding(i).values()]
     if last is not None:
         segment, frames = last
         yield clock.ended(segment), frames
 
 
-def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock) -> Iterator[Features]:
-    for starts, windows in _frames_of_windows(blocks, recipe, clock):
-        yield _pooled(recipe, clock, starts, windows)
+def _all_windows(blocks: Iterable[Block], recipe: Recipe, clock: _Clock, whole: bool) -> Iterator[Features]:
+    for windows in _frames_of_windows(blocks, recipe, clock, whole):
+        yield Features(_pooled(recipe, windows), recipe.columns, recipe.groups, clock.segments(windows))
 
 
 def _frames_of_windows(
-    blocks: Iterable[Block], recipe: Recipe, clock: _Clock
-) -> Iterator[tuple[list[int], dict[FrameTrack, np.ndarray]]]:
+    blocks: Iterable[Block], recipe: Recipe, clock: _Clock, whole: bool = False
+) -> Iterator[WindowFrames]:
     windower, tracks = Windower(recipe.windows), tracks_of(recipe)
+    shortest = float("inf") if whole else SHORTEST_PADDING * recipe.framing.frame_rate
     for spectra, inside in spectra_blocks(
         clock.watch(blocks), recipe.framing, recipe.reach, slowest=min(recipe.versions)
     ):
-        for starts, windows in windower.push(_frame_matrices(tracks, spectra, inside)):
-            yield starts, dict(zip(tracks, windows, strict=True))
-    for starts, windows in windower.finish():
-        yield starts, dict(zip(tracks, windows, strict=True))
-
-
-@dataclass(frozen=True)
-class FrameTrack:
-    """Values of every frame that parts read: those of descriptors and of their derivatives, at one speed.
-
-    Without descriptors it is the samples, which embeddings read at every speed. `frame_length` is that of parts whose
-    frames are shorter than those of the recipe.
-    """
-
-    descriptors: tuple[Descriptor, ...] = ()
-    derivatives: int = 0
-    speed: float = 1.0
-    frame_length: int | None = None
-
-    @classmethod
-    def of(cls, part: Part, speed: float) -> FrameTrack:
-        """The one that a part reads."""
-        if part.embedding is not None:
-            return SAMPLES
-        return cls(part.descriptors, part.derivatives, speed, part.frame_length)
-
-
-SAMPLES = FrameTrack()
-
-
-def tracks_of(recipe: Recipe) -> list[FrameTrack]:
-    """Every track that a recipe needs, once; windows are cut also where it has no part."""
-    return list(dict.fromkeys(FrameTrack.of(part, speed) for speed in recipe.versions for part in recipe.parts)) or [
-        SAMPLES
-    ]
+        matrices = [*_frame_matrices(tracks, spectra, inside), is_digital(spectra)[inside]]
+        for starts, frames in windower.push(matrices):
+            yield WindowFrames.of(starts, tracks, frames, shortest)
+    for starts, frames in windower.finish():
+        yield WindowFrames.of(starts, tracks, frames, shortest)
 
 
 class _Clock:
@@ -120,9 +95,14 @@ class _Clock:
             self._n_samples += len(block.samples)
             yield block.samples[:, 0]
 
-    def segment(self, frame: int) -> Segment:
+    def segments(self, windows: WindowFrames) -> tuple[Segment, ...]:
+        """Where windows lie, and how much of each is padding."""
+        padding = windows.is_padding.sum(axis=1) * self._hop / self._rate
+        return tuple(self._segment(start, float(silent)) for start, silent in zip(windows.starts, padding, strict=True))
+
+    def _segment(self, frame: int, padding: float) -> Segment:
         first, last = self._offset + frame * self._hop, self._offset + (frame + self._length) * self._hop
-        return Segment(first / self._rate, last / self._rate)
+        return Segment(first / self._rate, last / self._rate, padding=padding)
 
     def end_with_recording(self, features: Features) -> Features:
         """The last window's segment ends where the recording does."""
@@ -158,17 +138,29 @@ def _track_frames(track: FrameTrack, spectra: CachedSpectra) -> np.ndarray:
 
 
 @one_thread()
-def _pooled(recipe: Recipe, clock: _Clock, starts: Sequence[int], windows: Mapping[FrameTrack, np.ndarray]) -> Features:
-    parts = [np.empty((len(starts), 0), np.float32)]
+def _pooled(recipe: Recipe, windows: WindowFrames) -> np.ndarray:
+    """(n_windows, n_features): windows without padding together, each of the others by itself."""
+    is_padded = np.asarray(windows.is_padding.any(axis=1))
+    if not is_padded.any():
+        return _pool_tracks(recipe, windows.tracks)
+    X = np.empty((len(is_padded), len(recipe.columns)), np.float32)
+    if not is_padded.all():
+        X[~is_padded] = _pool_tracks(recipe, {track: frames[~is_padded] for track, frames in windows.tracks.items()})
+    for i in np.flatnonzero(is_padded).tolist():
+        X[i] = _pool_tracks(recipe, windows.sounding(i))[0]
+    return X
+
+
+def _pool_tracks(recipe: Recipe, tracks: Mapping[FrameTrack, np.ndarray]) -> np.ndarray:
+    parts = [np.empty((len(next(iter(tracks.values()))), 0), np.float32)]
     for speed in recipe.versions:
-        played = {track: play_frames(windows[track], speed) for track in windows if track.speed == speed}
+        played = {track: play_frames(tracks[track], speed) for track in tracks if track.speed == speed}
         with sharing():
             for part in recipe.parts:
                 track = FrameTrack.of(part, speed)
-                parts.append(_pool_part(part, recipe, windows[track] if track == SAMPLES else played[track], speed))
+                parts.append(_pool_part(part, recipe, tracks[track] if track == SAMPLES else played[track], speed))
     # Digits that differ by rounding alone must not survive to be ranked against one another.
-    X = np.round(np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind"), DECIMALS)
-    return Features(X, recipe.columns, recipe.groups, tuple(clock.segment(start) for start in starts))
+    return np.round(np.concatenate(parts, axis=1, dtype=np.float32, casting="same_kind"), DECIMALS)
 
 
 def play_frames(windows: np.ndarray, speed: float) -> np.ndarray:

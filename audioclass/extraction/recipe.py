@@ -28,7 +28,7 @@ from audioclass.extraction.recipe_limits import (
 from audioclass.pooling.windows import Windows
 
 DERIVATIVE_REACH = 2  # frames beside one that the slope of its tracks is fitted to
-FORMAT = 2  # raised whenever the same recipe would give other values than before
+FORMAT = 3  # raised whenever the same recipe would give other values than before
 FRAMING_KEYS = ("sample_rate", "frame_length", "hop_length")
 
 

@@ -111,7 +111,7 @@ def _rows(outcomes: Sequence[Extracted]) -> Iterator[tuple[str, np.ndarray, np.n
     for outcome in outcomes:
         if outcome.cached is not None:
             for X, times in outcome.cached.rows():
-                yield _name(outcome.path), X, times
+                yield _name(outcome.path), X, times[:, :2]
 
 
 def _name(path: Path) -> str:

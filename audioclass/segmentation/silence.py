@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from audioclass.data import Contours, Segment
+from audioclass.data import QUIETEST, SHORTEST_PADDING, Contours, Segment
 from audioclass.errors import UsageError
 
 SILENCE = "silence"
@@ -18,6 +20,7 @@ DEFAULT_LEAST = 0.2  # seconds
 ROUNDING = 1e-9  # seconds by which sums of times may miss
 LONGEST_CLICK = 0.04  # seconds of sound that do not end a silence
 BESIDE_CLICK = 0.2  # seconds of silence on both sides of it, at least
+DIGITAL_LEVEL = math.floor(20 * math.log10(QUIETEST))  # dB, as levels are rounded
 QUIETEST_STATED, LOUDEST_STATED = -110.0, -10.0  # dB: levels that can be asked for
 
 FLOOR_HISTORY = 60.0  # seconds that the noise floor is estimated from
@@ -90,6 +93,7 @@ class SilenceFinder:
         self._end = 0.0  # of what was judged
         self.found: deque[Segment] = deque()  # those that have ended and were not taken yet
         self._recent: deque[Segment] = deque()  # those that windows may lie in
+        self._digital = DigitalRuns()
 
     @property
     def known_until(self) -> float:
@@ -105,15 +109,20 @@ class SilenceFinder:
             return None
         return self._open
 
-    def share(self, window: Segment) -> float:
-        """How much of a window is silent, where all of it is known; windows are asked for in order of time."""
+    def shares(self, window: Segment) -> tuple[float, float]:
+        """How much of a window is silent, and how much of what its features describe: digital silence they do not.
+
+        All of it is known; windows are asked for in order of time.
+        """
         while self._recent and self._recent[0].end <= window.start:
             self._recent.popleft()
         silences = [(one.start, one.end) for one in self._recent]
         if (since := self.silent_since) is not None:
             silences.append((since, self._quiet_until))
-        covered = sum(max(0.0, min(end, window.end) - max(start, window.start)) for start, end in silences)
-        return covered / window.duration if window.duration else 0.0
+        silent, digital = sum(_within(window, silences)), self._digital.seconds_within(window)
+        described = window.duration - digital
+        of_described = max(silent - digital, 0.0) / described if described > self._cell else 1.0
+        return silent / window.duration if window.duration else 0.0, of_described
 
     def push(self, contours: Contours) -> None:
         """Take in the next cells; what was trimmed before the first is quiet."""
@@ -121,6 +130,7 @@ class SilenceFinder:
             self._start, self._cell, self._end = contours.start, contours.cell, contours.start
             if contours.start > 0:
                 self._open, self._quiet_until = 0.0, contours.start
+        self._digital.push(contours)
         if self._floor is None:
             self._take(contours.levels < self._rule.level)
         else:
@@ -182,6 +192,40 @@ class SilenceFinder:
             silence = Segment(since, self._quiet_until if end is None else end, SILENCE)
             self.found.append(silence)
             self._recent.append(silence)
+
+
+class DigitalRuns:
+    """The runs of cells that are zeros or dither; where a window holds enough of one, it is padding."""
+
+    def __init__(self) -> None:
+        self._runs: deque[tuple[float, float]] = deque()
+        self._open: float | None = None  # where a run began that has not ended
+        self._end = 0.0
+
+    def push(self, contours: Contours) -> None:
+        """Take in the next cells."""
+        is_digital = contours.levels <= DIGITAL_LEVEL
+        changes = np.flatnonzero(np.diff(is_digital.astype(np.int8), prepend=np.int8(self._open is not None)))
+        for change in changes.tolist():
+            at = contours.start + change * contours.cell
+            if self._open is None:
+                self._open = at
+            else:
+                self._runs.append((self._open, at))
+                self._open = None
+        self._end = contours.start + len(is_digital) * contours.cell
+
+    def seconds_within(self, window: Segment) -> float:
+        """How much of a window is padding; windows are asked for in order of time, once all of them is known."""
+        while self._runs and self._runs[0][1] <= window.start:
+            self._runs.popleft()
+        runs = [*self._runs, *([] if self._open is None else [(self._open, self._end)])]
+        return sum(seconds for seconds in _within(window, runs) if seconds >= SHORTEST_PADDING - ROUNDING)
+
+
+def _within(window: Segment, stretches: Iterable[tuple[float, float]]) -> Iterator[float]:
+    """How much of a window each stretch covers."""
+    return (max(0.0, min(end, window.end) - max(start, window.start)) for start, end in stretches)
 
 
 class NoiseFloor:

@@ -17,7 +17,10 @@ MOSTLY = 0.8  # the share of a window from which on it is silent
 
 
 class WaitingWindows:
-    """Windows that wait until it is known how much of each is silent; what is silent says nothing of labels."""
+    """Windows that wait until it is known how much of each is silent; what is silent says nothing of labels.
+
+    Digital silence does not count: features leave it out, so that a window tells of its sounds, be they short.
+    """
 
     def __init__(self, labels: Sequence[str], finder: SilenceFinder | None) -> None:
         self._finder = finder
@@ -40,10 +43,12 @@ class WaitingWindows:
         given, self._waiting = self._waiting.rows(slice(count)), self._waiting.rows(slice(count, None))
         if self._finder is None:
             return given
-        self.is_silent = [self._finder.share(window) >= MOSTLY for window in given.segments]
-        if not any(self.is_silent):
+        shares = np.array([self._finder.shares(window) for window in given.segments]).reshape(-1, 2)
+        is_silent, tells_nothing = (shares >= MOSTLY).T
+        self.is_silent = is_silent.tolist()
+        if not tells_nothing.any():
             return given
-        return replace(given, P=np.where(np.array(self.is_silent)[:, None], 1 / given.P.shape[1], given.P))
+        return replace(given, P=np.where(tells_nothing[:, None], 1 / given.P.shape[1], given.P))
 
 
 @dataclass

@@ -208,3 +208,16 @@ def test_doubt_is_named_by_the_group_then_unknown(recording, with_groups):
 def test_what_makes_no_sense_is_refused(changes, message):
     with pytest.raises(UsageError, match=message):
         segmentation(**changes)
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("block_length", [777, 65536])
+def test_a_short_sound_in_digital_silence_is_told_by_its_own_frames(model, label, block_length, tmp_path):
+    silence, short = np.zeros(5 * RATE), sound(label, 3, 0.25)
+    soundfile.write(tmp_path / "a.wav", np.concatenate([silence, short, silence]), RATE)
+    soundfile.write(tmp_path / "bare.wav", short, RATE)
+    blocks = read_blocks(tmp_path / "a.wav", RATE, block_length=block_length)
+    between = [one for one in classify_stream(blocks, model, segmentation("none")) if one.segment.label != "silence"]
+    bare = classify_recording(tmp_path / "bare.wav", model, segmentation("none")).result
+    assert [one.segment.label for one in between] == [segment.label for segment in bare.segments] == [label]
+    assert between[0].posteriors.max() > 0.6  # nothing was known of it where windows were mostly silent

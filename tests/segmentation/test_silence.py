@@ -95,7 +95,27 @@ def test_what_is_known_is_never_taken_back():
         assert np.allclose(inside, expected)
         window = Segment(max(known - 0.5, 0.0), known)
         covered = sum(max(0, min(end, window.end) - max(start, window.start)) for start, end in expected)
-        assert finder.share(window) == pytest.approx(covered / window.duration if window.duration else 0)
+        assert finder.shares(window)[0] == pytest.approx(covered / window.duration if window.duration else 0)
+
+
+@pytest.mark.parametrize("sizes", [(), (1,) * 99, (7, 30, 5)])
+@pytest.mark.parametrize(
+    ("levels", "silent", "described"),
+    [
+        ([-20] * 10 + [-100] * 90, 0.9, 0.0),  # a short sound in digital silence: the window tells of it
+        ([-20] * 10 + [-70] * 90, 0.9, 0.9),  # in quiet noise: it tells of the noise
+        ([-20] * 10 + [-70] * 40 + [-100] * 50, 0.9, 0.8),
+        ([-100] * 100, 1.0, 1.0),
+        (([-20] * 11 + [-100] * 9) * 5, 0.09, 0.09),  # pauses too short to be padding; the last may go on
+    ],
+)
+def test_digital_silence_does_not_count_where_sounds_are_described(levels, silent, described, sizes):
+    finder = SilenceFinder(SilenceRule(-60, 0.2))
+    levels = [*levels, *[-100] * 40]
+    cuts = [0, *np.minimum(np.cumsum(sizes, dtype=int), len(levels)), len(levels)]
+    for first, last in itertools.pairwise(cuts):
+        finder.push(contours(levels[first:last], first * CELL))
+    assert finder.shares(Segment(0.0, 100 * CELL)) == pytest.approx((silent, described))
 
 
 @pytest.mark.parametrize("stated", ["loud", "", "-60 dB"])
