@@ -11,7 +11,9 @@ from runs import run
 from trained import RATE, mixture, sound, write_corpus, write_recipe
 
 from audioclass.data import Clip, Corpus, Segment
-from audioclass.engine.datasets import corpus_readers, gather, owners_of, read_corpus_at, tree_for
+from audioclass.engine.corpus_reading import corpus_readers, read_corpus_at, tree_for
+from audioclass.engine.gathering import gather
+from audioclass.engine.labelled_windows import owners_of
 from audioclass.errors import CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 
