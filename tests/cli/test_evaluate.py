@@ -106,7 +106,7 @@ def test_a_damaged_recording_is_named(command, model_file, new):
     (new / "tone" / "bad.wav").write_text("no audio")
     code, _, err = command("evaluate", model_file, new)
     assert code == 1
-    assert err == f"{new / 'tone' / 'bad.wav'}: holds text, must hold audio\n"
+    assert err == f"{new / 'tone' / 'bad.wav'}: the file is text, not audio\n"
 
 
 @pytest.fixture

@@ -150,7 +150,7 @@ def test_all_damaged_is_one_line(tmp_path):
     write_corpus(tmp_path / "corpus", 1)
     for path in (tmp_path / "corpus").rglob("*.wav"):
         path.write_text("no audio")
-    with pytest.raises(CorpusError, match=r"no recording of the corpus could be used: .*holds text"):
+    with pytest.raises(CorpusError, match=r"no recording of the corpus could be used: .*the file is text"):
         gathered(tmp_path)
 
 
