@@ -56,7 +56,8 @@ class Parameter:
         if not base.startswith("list of "):
             return self._accept_scalar(value, base)
         if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-            raise ValueError(f"{self.name}={value!r} must be a {base}")
+            example = f", such as {list(self.default)}" if self.default else ""
+            raise ValueError(f"{self.name}={value!r} must be a {base} in brackets{example}")
         return tuple(self._accept_scalar(item, base.removeprefix("list of ")) for item in value)
 
     def parse(self, text: str) -> Any:

@@ -33,7 +33,7 @@ import soxr
 import usual
 
 from audioclass.descriptors.spectra import hann
-from audioclass.engine.datasets import read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.features import extract
 from audioclass.engine.fitting import fit_recipe
 from audioclass.engine.runs import make_run

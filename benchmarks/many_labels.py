@@ -28,8 +28,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from audioclass.classifier.model import Model
 from audioclass.classifier.saving import save_model
-from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.corpus_reading import read_corpus_at, tree_for
+from audioclass.engine.datasets import Dataset
 from audioclass.engine.fitting import fit_recipe
+from audioclass.engine.gathering import gather
 from audioclass.engine.imagining import imagined_rows
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.runs import KEEP_NOTHING, make_run

@@ -103,20 +103,23 @@ def digits(data: Path, quick: bool) -> dict[str, float]:
     return measures(*posteriors(model, taken))
 
 
+def held_out(recipe: str, rows: list[dict[str, str]], folds: str, place: Path) -> dict[str, dict[str, float]]:
+    """What posteriors of beginnings are worth under models that were trained without their fold, by their share."""
+    parts = []
+    for fold in folds:
+        bench.note(f"{recipe}: without fold {fold}")
+        model = train_without(fold, rows, recipe, place)
+        parts.append(beginnings(model, [row for row in rows if row["fold"] == fold]))
+    joined = {share: map(np.concatenate, zip(*(part[share] for part in parts), strict=True)) for share in SHARES}
+    return {f"{recipe}_{share}": measures(*arrays) for share, arrays in joined.items()}
+
+
 def main() -> None:
     asked = bench.options(__doc__.splitlines()[0])
     rows, results = corpus_rows(asked.data / "audio" / "esc10"), {}
     with tempfile.TemporaryDirectory() as name:
         for recipe in RECIPES[:1] if asked.quick else RECIPES:
-            parts: dict[float, list[list[np.ndarray]]] = {share: [] for share in SHARES}
-            for fold in "1" if asked.quick else "12345":
-                bench.note(f"{recipe}: without fold {fold}")
-                model = train_without(fold, rows, recipe, Path(name))
-                held = [row for row in rows if row["fold"] == fold]
-                for share, part in beginnings(model, held).items():
-                    parts[share].append(part)
-            for share, several in parts.items():
-                results[f"{recipe}_{share}"] = measures(*(np.concatenate(one) for one in zip(*several, strict=True)))
+            results |= held_out(recipe, rows, "1" if asked.quick else "12345", Path(name))
     results["digits"] = digits(asked.data, asked.quick)
     heads = ("beginnings", *results["digits"])
     bench.report(results, [heads, *((key, *values.values()) for key, values in results.items())], asked.json)

@@ -12,6 +12,7 @@ are the numbers of rows.
 Keys: <format>_<what>, and delta_over_lance_<what> where both were measured.
 """
 
+import itertools
 import multiprocessing
 import os
 import random
@@ -104,33 +105,33 @@ def write_recordings(pipe: Connection, table_format: Format, path: Path, recordi
 def writers(folder: Path, table_format: Format, sizes: dict[str, int]) -> dict[str, float]:
     """Two and four writers at once: what is lost, what is doubled, conflicts, rows a second."""
     results: dict[str, float] = {}
-    for n_writers in (2, 4):
-        for kind in ("different", "same"):
-            path = folder / f"{n_writers}_{kind}"
-            table_format.append(path, windows(10**6, SMALL, SMALL))
-            shares = [
-                [(writer if kind == "different" else 0) * 1000 + i for i in range(sizes["recordings"])]
-                for writer in range(n_writers)
-            ]
-            works = [(write_recordings, table_format, path, share, sizes["minutes"] * 60) for share in shares]
-            with started(works) as running:
-                for _, pipe in running:
-                    pipe.recv()
-                for _, pipe in running:
-                    pipe.send("go")
-                told = [pipe.recv() for _, pipe in running]
-            counts = table_format.counts(path)
-            counts.pop(content_of(10**6))
-            expected = len({recording for share in shares for recording in share}) * sizes["minutes"] * 60
-            rows, different = (sum(count[i] for count in counts.values()) for i in (0, 1))
-            seconds = max(end for *_, end in told) - min(start for _, start, _ in told)
-            results |= {
-                f"lost_{n_writers}_{kind}": expected - different,
-                f"doubled_{n_writers}_{kind}": rows - different,
-                f"conflicts_{n_writers}_{kind}": sum(conflicts for conflicts, *_ in told),
-                f"rows_per_second_{n_writers}_{kind}": different / seconds,
-            }
+    for n_writers, kind in itertools.product((2, 4), ("different", "same")):
+        firsts = [writer * 1000 if kind == "different" else 0 for writer in range(n_writers)]
+        measured = write_at_once(folder / f"{n_writers}_{kind}", table_format, firsts, sizes)
+        results |= {f"{name}_{n_writers}_{kind}": value for name, value in measured.items()}
     return results
+
+
+def write_at_once(path: Path, table_format: Format, firsts: list[int], sizes: dict[str, int]) -> dict[str, float]:
+    """A writer for each number of a first recording, all at once."""
+    n_rows = sizes["minutes"] * 60
+    table_format.append(path, windows(10**6, SMALL, SMALL))
+    shares = [range(first, first + sizes["recordings"]) for first in firsts]
+    with started([(write_recordings, table_format, path, list(share), n_rows) for share in shares]) as running:
+        for _, pipe in running:
+            pipe.recv()
+        for _, pipe in running:
+            pipe.send("go")
+        told = [pipe.recv() for _, pipe in running]
+    counts = table_format.counts(path)
+    counts.pop(content_of(10**6))
+    rows, different = (sum(count[i] for count in counts.values()) for i in (0, 1))
+    return {
+        "lost": len(set().union(*shares)) * n_rows - different,
+        "doubled": rows - different,
+        "conflicts": sum(conflicts for conflicts, *_ in told),
+        "rows_per_second": different / (max(end for *_, end in told) - min(start for _, start, _ in told)),
+    }
 
 
 # Kills.

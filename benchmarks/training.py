@@ -16,8 +16,9 @@ import bench
 import numpy as np
 
 from audioclass.engine.corpus_folds import folds_of
-from audioclass.engine.datasets import gather, read_corpus_at, tree_for
+from audioclass.engine.corpus_reading import read_corpus_at, tree_for
 from audioclass.engine.folded_corpus import FoldedCorpus
+from audioclass.engine.gathering import gather
 from audioclass.engine.runs import make_run
 from audioclass.engine.training import train_on
 from audioclass.run import executor_for

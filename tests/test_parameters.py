@@ -53,7 +53,7 @@ class Demanding:
         ({"share": 1.0}, "share=1.0 must be at least 0 and below 1"),
         ({"shape": "rond"}, "unknown shape 'rond'; did you mean 'round'?"),
         ({"smooth": 1}, "smooth=1 must be a bool"),
-        ({"lengths": 3.0}, "lengths=3.0 must be a list of float"),
+        ({"lengths": 3.0}, r"lengths=3.0 must be a list of float in brackets, such as \[1\.0, 2\.0\]"),
         ({"lengths": ["x"]}, "lengths='x' must be a float"),
         ({"limit": -2}, r"limit=-2\.0 must be positive"),
         ({"sigm": 1.0}, "unknown parameter of component 'sigm'; did you mean 'sigma'?"),

@@ -4,10 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
+from processes import assert_ended, needs_processes
 
 from audioclass.run import ProcessExecutor, SerialExecutor, executor_for
 
@@ -21,34 +20,22 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def is_running(process):
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+@needs_processes
 def test_workers_end_when_their_parent_is_killed():
     done = subprocess.run([sys.executable, "-c", WORKERS], capture_output=True, text=True)
     assert done.returncode == -signal.SIGKILL
     assert done.stderr == ""
     workers = [int(number) for number in done.stdout.split()]
     assert workers
-    deadline = time.monotonic() + 60
-    while any(map(is_running, workers)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not any(map(is_running, workers))
+    assert_ended(workers)
 
 
+@needs_processes
 def test_workers_end_with_an_iteration_that_is_given_up():
     results = ProcessExecutor(2).map(eval, ["__import__('os').getpid()"] * 50)
     worker = next(results)
     results.close()
-    deadline = time.monotonic() + 60
-    while is_running(worker) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not is_running(worker)
+    assert_ended([worker])
     assert worker != os.getpid()
 
 

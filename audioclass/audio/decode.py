@@ -198,7 +198,7 @@ def _file_sound(path: Path, stack: ExitStack) -> Sound:
     if sound := libsndfile_sound(file, stack):
         return sound
     if _is_text(head):
-        raise Unreadable("holds text, must hold audio")
+        raise Unreadable("the file is text, not audio")
     if path.suffix.lower() in RAW_SUFFIXES:
         raise Unreadable(f"no header says what it holds; {HOW_TO_STATE}")
     file.seek(0)

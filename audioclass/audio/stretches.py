@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import soundfile
 
 from audioclass.audio.decode import open_audio
 from audioclass.errors import AudioFileError
+from audioclass.outputs import atomic_write
 
 SEEKABLE = frozenset({"WAV", "WAVEX", "RF64", "W64", "AIFF", "AU", "CAF", "FLAC"})  # every sample at its place
 FLAC_SUBTYPES = {"PCM_S8": "PCM_16", "PCM_U8": "PCM_16", "PCM_16": "PCM_16", "PCM_24": "PCM_24"}
@@ -26,12 +28,12 @@ def cut_stretch(recording: Path, start: float, end: float, place: Path) -> Path:
     fits = samples.size and np.abs(samples).max() <= 1 and samples.shape[1] <= MOST_FLAC_CHANNELS
     kind = FLAC_SUBTYPES.get(subtype) if fits else None
     target = place.with_name(place.name + (".flac" if kind else ".wav"))
-    try:
-        with target.open("xb") as file:
-            form, stored = ("FLAC", kind) if kind else ("WAV", WAV_SUBTYPES.get(subtype, "FLOAT"))
-            soundfile.write(file, samples, sample_rate, format=form, subtype=stored)
-    except FileExistsError as error:
-        raise AudioFileError(f"{target}: is there already") from error
+    if target.exists():
+        raise AudioFileError(f"{target}: is there already")
+    form, stored = ("FLAC", kind) if kind else ("WAV", WAV_SUBTYPES.get(subtype, "FLOAT"))
+    encoded = io.BytesIO()  # libsndfile does not tell of a disk that is full
+    soundfile.write(encoded, samples, sample_rate, format=form, subtype=stored)
+    atomic_write(target, encoded.getvalue())
     return target
 
 

@@ -1,7 +1,7 @@
 """Recordings that are much shorter than what a model was trained on: how far its posteriors can be trusted.
 
 A recording shorter than a window is one window of the frames there are. Its statistics are less sure than those that
-the machines and their calibration have seen, and posteriors of very short ones are far too high: of pieces of 0.1 s,
+the machines and their calibration have seen, and posteriors of very short ones are far too high: of excerpts of 0.1 s,
 the shipped model was right in 40 % (labels counting alike) and gave its errors 0.78 on average.
 """
 

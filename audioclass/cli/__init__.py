@@ -55,8 +55,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return _invoke(list(arguments))
     except typer.TyperException as error:
-        message = " ".join(error.format_message().split()).rstrip(".")
-        screen.error(message[:1].lower() + message[1:])
+        _tell(error)
         return error.exit_code
     except AudioclassError as error:
         screen.error(str(error))
@@ -67,6 +66,17 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         screen.error("stopped")
         return 130
+
+
+def _tell(error: typer.TyperException) -> None:
+    """One line of what is wrong; where a group of commands was named and none of them, its help as it is."""
+    text = error.format_message()
+    context = getattr(error, "ctx", None)
+    if context is not None and text == context.get_help():
+        screen.note_lines(text)
+        return
+    message = " ".join(text.split()).rstrip(".")
+    screen.error(message[:1].lower() + message[1:])
 
 
 def _invoke(arguments: list[str]) -> int:

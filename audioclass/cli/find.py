@@ -20,13 +20,22 @@ class FindOptions(OptionGroup):
     label: Annotated[
         list[str] | None, typer.Option("--label", "-l", help="A label or a group; several where it is repeated.")
     ] = None
-    min_probability: Annotated[float | None, typer.Option("--min-probability", min=0, max=1, show_default=False)] = None
-    max_probability: Annotated[float | None, typer.Option("--max-probability", min=0, max=1, show_default=False)] = None
+    min_probability: Annotated[
+        float | None,
+        typer.Option(
+            "--min-probability", min=0, max=1, help="Whose label has this probability or more.", show_default=False
+        ),
+    ] = None
+    max_probability: Annotated[
+        float | None,
+        typer.Option("--max-probability", min=0, max=1, help="… this probability or less.", show_default=False),
+    ] = None
     min_duration: Annotated[
-        float | None, typer.Option("--min-duration", min=0, help="Seconds.", show_default=False)
+        float | None,
+        typer.Option("--min-duration", min=0, help="That last so many seconds or more.", show_default=False),
     ] = None
     max_duration: Annotated[
-        float | None, typer.Option("--max-duration", min=0, help="Seconds.", show_default=False)
+        float | None, typer.Option("--max-duration", min=0, help="… so many seconds or less.", show_default=False)
     ] = None
     since: Annotated[
         str | None,

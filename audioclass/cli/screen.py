@@ -53,6 +53,12 @@ def note(text: str) -> None:
         sys.stderr.write(printable(text) + "\n")
 
 
+def note_lines(text: str) -> None:
+    """The same of several lines, which stand in the text as they are."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(printable_lines(text) + "\n")
+
+
 def error(text: str) -> None:
     """The one line that says what went wrong; red on a terminal."""
     _coloured(printable(text), "red")

@@ -10,18 +10,20 @@ import json
 import logging
 import os
 import re
-import signal
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from audioclass.cluster.tasks import Environment
 from audioclass.errors import ClusterError, MissingPackage, UsageError, named_text_of
 from audioclass.workers import interrupts_held
 
-CONNECT_TIMEOUT = 10.0  # seconds
+if TYPE_CHECKING:
+    from audioclass.cluster.local import PatientCluster
+
+CONNECT_TIMEOUT = 10.0  # seconds until a scheduler must answer
+CLIENT_TIMEOUT = 120.0  # seconds for one that has answered: it may be busy
 LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")
 LOCAL = re.compile(r"local:(\d+)")
 
@@ -37,8 +39,8 @@ class Connection:
             stack.enter_context(_QUIET)
             with interrupts_held():  # for threads and processes that are started
                 n_local = local_workers(address)
-                scheduler = stack.enter_context(_local_cluster(n_local)) if n_local else _find_scheduler(address)
-                self._client = stack.enter_context(_client(scheduler))
+                self._cluster = _enter_local_cluster(stack, n_local) if n_local else None
+                self._client = stack.enter_context(_client(self._cluster or _find_scheduler(address)))
             self._exit_stack = stack.pop_all()
         atexit.register(self.close)  # where nobody else does; Dask would wait for what workers are at
 
@@ -46,6 +48,11 @@ class Connection:
     def is_local(self) -> bool:
         """Whether the workers are processes of this one."""
         return local_workers(self.address) > 0
+
+    @property
+    def restarts_workers(self) -> bool:
+        """Whether workers that died come back without being asked for, however long it takes them."""
+        return self._cluster is not None and self._cluster.restarts_workers
 
     def workers(self) -> dict[str, int]:
         """The addresses of the workers that are there now, and how many threads each has."""
@@ -88,6 +95,12 @@ class Connection:
         self.is_closed = True
         atexit.unregister(self.close)
         self._exit_stack.close()
+
+
+def _enter_local_cluster(stack: contextlib.ExitStack, n_workers: int) -> PatientCluster:
+    from audioclass.cluster.local import started_cluster  # Dask is imported by those who ask for it
+
+    return stack.enter_context(started_cluster(n_workers))
 
 
 def local_workers(address: str) -> int:
@@ -182,47 +195,9 @@ def _client(scheduler: Any) -> Iterator[Any]:
     from distributed import Client
 
     with warnings.catch_warnings(action="ignore"):  # of versions: they are compared by us
-        client = Client(scheduler, timeout=CONNECT_TIMEOUT, set_as_default=False, name="audioclass")
+        client = Client(scheduler, timeout=CLIENT_TIMEOUT, set_as_default=False, name="audioclass")
     try:
         yield client
     finally:
         with contextlib.suppress(OSError):  # a scheduler that is gone need not be told
             client.close(timeout=CONNECT_TIMEOUT)
-
-
-@contextlib.contextmanager
-def _local_cluster(n_workers: int) -> Iterator[Any]:
-    """A scheduler in this process and processes that work for it; one that dies is started again.
-
-    They end with this process, be it killed: each holds the end of a pipe that then closes.
-    """
-    import dask
-    from distributed import LocalCluster
-
-    settings: dict[str, Any] = {"distributed.nanny.pre-spawn-environ": {}}  # it would be that of this process too
-    with tempfile.TemporaryDirectory(prefix="audioclass-", ignore_cleanup_errors=True) as folder:
-        with dask.config.set(settings):
-            cluster = LocalCluster(
-                n_workers=n_workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any port that is free
-                memory_limit=None,  # as for processes of our own
-                silence_logs=logging.CRITICAL + 1,
-                local_directory=folder,
-            )
-        try:
-            yield cluster
-        finally:
-            _kill_workers(cluster)
-            cluster.close()
-
-
-def _kill_workers(cluster: Any) -> None:
-    """End the processes of a local cluster at once, whatever they do; nobody needs what they hold."""
-    for nanny in list(cluster.workers.values()):
-        nanny.close_gracefully()  # it does not start another
-        if nanny.pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(nanny.pid, signal.SIGKILL)

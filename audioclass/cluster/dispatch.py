@@ -10,6 +10,7 @@ import asyncio
 import concurrent.futures
 import contextlib
 import functools
+import itertools
 import queue
 import time
 import warnings
@@ -29,7 +30,7 @@ ITEMS_PER_WORKER = 3  # one that is done, and two that are there when it is
 AHEAD_PER_WORKER = 16  # items, of the one that results in order wait for
 MAX_DEATHS = 3  # of workers, after which an item is guilty
 UPDATE_INTERVAL = 0.5  # seconds, of the workers that are there
-WORKER_TIMEOUT = 60.0  # seconds without a worker
+WORKER_TIMEOUT = 60.0  # seconds without a worker, or until one that is busy answers
 
 
 @dataclass(eq=False)
@@ -86,6 +87,7 @@ class Dispatch:
         self._connection = connection
         self._in_order = in_order
         self._source: Iterator[Assignment] = iter(())
+        self._drawn_early: list[Assignment] = []  # one at most, to know whether there is one
         self._n_drawn = 0
         self._work = Payload(work)
         self._context = ProcessContext.current()
@@ -97,7 +99,7 @@ class Dispatch:
         self._given_up: list[Assignment] = []
         self._events: queue.SimpleQueue[tuple[_Worker, Assignment | None, Any, BaseException | None]]
         self._events = queue.SimpleQueue()
-        self._last_update = self._last_accepted = time.monotonic()
+        self._last_update = self._last_seen = time.monotonic()
         self._has_started = False
         self.has_unfinished_work = False  # items that a worker may still be at when nobody wants them any more
 
@@ -107,7 +109,7 @@ class Dispatch:
         try:
             self._inspect_workers()
             self._submit_items()
-            while self._suspects or any(worker.pending for worker in self._workers.values()) or not self._has_accepted:
+            while self._suspects or any(worker.pending for worker in self._workers.values()) or self._has_more():
                 done = self._wait_for_events()
                 self._submit_items()  # nobody waits for the one who takes the results
                 yield from done
@@ -119,15 +121,13 @@ class Dispatch:
     def _inspect_workers(self) -> None:
         """Inspect all workers; one that differs is an error, before anything is done."""
         self._update_workers()
+        began = time.monotonic()
         while not self._workers or any(worker.inspection is not None for worker in self._workers.values()):
             self._wait_for_events()
-            if self._has_accepted and time.monotonic() - self._last_accepted > WORKER_TIMEOUT:
+            has_accepted = any(worker.is_accepted for worker in self._workers.values())
+            if has_accepted and time.monotonic() - began > WORKER_TIMEOUT:
                 break  # those that are busy with something else can come later
         self._has_started = True
-
-    @property
-    def _has_accepted(self) -> bool:
-        return any(worker.is_accepted for worker in self._workers.values())
 
     def _update_workers(self) -> None:
         """See which workers came and which went."""
@@ -138,10 +138,22 @@ class Dispatch:
         for address, n_threads in there.items():
             if address not in self._workers and address not in self._rejected:
                 self._inspect(address, n_threads)
-        if self._has_accepted:
-            self._last_accepted = time.monotonic()
-        elif time.monotonic() - self._last_accepted > WORKER_TIMEOUT:
-            raise ClusterError(f"cluster {self._connection.address}: no worker for {WORKER_TIMEOUT:g} s")
+        if self._workers or self._connection.restarts_workers:  # one that is slow to answer or to start is there
+            self._last_seen = time.monotonic()
+        else:
+            self._check_absence()
+
+    def _check_absence(self) -> None:
+        """An error where no worker can come or none ever came; those that were there are waited for."""
+        if self._connection.is_local:
+            raise ClusterError(f"cluster {self._connection.address}: its workers ended and could not be started again")
+        if time.monotonic() - self._last_seen <= WORKER_TIMEOUT:
+            return
+        message = f"cluster {self._connection.address}: no worker for {WORKER_TIMEOUT:g} s"
+        if not self._has_started:
+            raise ClusterError(message)
+        self._last_seen = time.monotonic()
+        warnings.warn(f"{message}; the rest is done when there is one again", stacklevel=2)
 
     def _inspect(self, address: str, n_threads: int) -> None:
         """Ask a new worker for its environment, unless it is known."""
@@ -208,15 +220,22 @@ class Dispatch:
                 return
             self._submit(worker, assignment)
 
+    def _has_more(self) -> bool:
+        """Whether there are items that were never submitted."""
+        if not self._drawn_early:
+            self._drawn_early += itertools.islice(self._source, 1)
+        return bool(self._drawn_early)
+
     def _next_assignment(self, n_workers: int) -> Assignment | None:
         """The next item; none where the one that is longest under way is too far behind for results in order."""
         waited_for = [one.number for worker in self._workers.values() for one in worker.pending]
         waited_for += [one.number for one in self._suspects]
         if self._in_order and waited_for and self._n_drawn - min(waited_for) >= AHEAD_PER_WORKER * n_workers:
             return None
-        assignment = next(self._source, None)
-        self._n_drawn += assignment is not None
-        return assignment
+        if not self._has_more():
+            return None
+        self._n_drawn += 1
+        return self._drawn_early.pop()
 
     def _submit(self, worker: _Worker, assignment: Assignment) -> None:
         payload, rank = Payload(assignment.item), assignment.number  # else Dask may begin with any of those that it has

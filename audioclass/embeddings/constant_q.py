@@ -20,29 +20,41 @@ QUIETEST = 1e-7  # a window whose loudest bin is below is silence
 
 
 @component
-class Cqt:
-    """Level of each constant-Q bin, in decibels below the window's loudest: mean and deviation over time."""
+class _ConstantQ:
+    """A vector of a window from its constant-Q transform."""
 
-    name: ClassVar[str] = "cqt"
+    name: ClassVar[str]
 
     sample_rate: int = parameter(22050, low=8000, high=48000, help="samples per second")
     lowest: float = parameter(32.70319566257483, low=10.0, high=4000.0, help="lowest bin, in hertz (C1)")
     octaves: int = parameter(7, low=1, high=10, help="octaves from the lowest bin up")
-    bins_per_octave: int = parameter(12, low=1, high=96, help="bins an octave")
-    depth: float = parameter(80.0, above=0.0, high=120.0, help="decibels below the loudest bin that count")
 
     def __post_init__(self) -> None:
         _check_range(self.name, self.lowest, self.octaves, self.sample_rate)
-
-    def columns(self) -> list[str]:
-        """One for each bin, by its frequency in hertz."""
-        hertz = self.lowest * 2 ** (np.arange(self.octaves * self.bins_per_octave) / self.bins_per_octave)
-        return [f"cqt_{value}_{one:.4g}" for value in ("mean", "deviation") for one in hertz]
 
     def embed(self, samples: np.ndarray, sample_rate: int) -> np.ndarray:
         """The vector of one window."""
         (vector,) = self.embed_many(samples[None], sample_rate)
         return np.asarray(vector)
+
+    def embed_many(self, windows: np.ndarray, sample_rate: int) -> np.ndarray:
+        """The vectors of many windows."""
+        raise NotImplementedError
+
+
+@component
+class Cqt(_ConstantQ):
+    """Level of each constant-Q bin, in decibels below the window's loudest: mean and deviation over time."""
+
+    name: ClassVar[str] = "cqt"
+
+    bins_per_octave: int = parameter(12, low=1, high=96, help="bins an octave")
+    depth: float = parameter(80.0, above=0.0, high=120.0, help="decibels below the loudest bin that count")
+
+    def columns(self) -> list[str]:
+        """One for each bin, by its frequency in hertz."""
+        hertz = self.lowest * 2 ** (np.arange(self.octaves * self.bins_per_octave) / self.bins_per_octave)
+        return [f"cqt_{value}_{one:.4g}" for value in ("mean", "deviation") for one in hertz]
 
     @one_thread()
     def embed_many(self, windows: np.ndarray, sample_rate: int) -> np.ndarray:
@@ -55,28 +67,17 @@ class Cqt:
 
 
 @component
-class ChromaCqt:
+class ChromaCqt(_ConstantQ):
     """Strength of the twelve pitch classes from a constant-Q transform: mean and deviation over time."""
 
     name: ClassVar[str] = "chroma_cqt"
 
-    sample_rate: int = parameter(22050, low=8000, high=48000, help="samples per second")
-    lowest: float = parameter(32.70319566257483, low=10.0, high=4000.0, help="lowest bin, in hertz (C1)")
-    octaves: int = parameter(7, low=1, high=10, help="octaves from the lowest bin up")
     key_invariant: bool = parameter(False, help="count classes from the strongest: the same in every key")
-
-    def __post_init__(self) -> None:
-        _check_range(self.name, self.lowest, self.octaves, self.sample_rate)
 
     def columns(self) -> list[str]:
         """From C to B, or by semitones above the strongest class."""
         classes = [f"{i}_above" for i in range(12)] if self.key_invariant else CLASSES
         return [f"chroma_cqt_{value}_{one}" for value in ("mean", "deviation") for one in classes]
-
-    def embed(self, samples: np.ndarray, sample_rate: int) -> np.ndarray:
-        """The vector of one window."""
-        (vector,) = self.embed_many(samples[None], sample_rate)
-        return np.asarray(vector)
 
     @one_thread()
     def embed_many(self, windows: np.ndarray, sample_rate: int) -> np.ndarray:
@@ -87,28 +88,16 @@ class ChromaCqt:
 
 
 @component
-class Tonnetz:
+class Tonnetz(_ConstantQ):
     """Tonal centroids, chroma on the circles of fifths, minor and major thirds: mean, deviation and mean's radius."""
 
     name: ClassVar[str] = "tonnetz"
-
-    sample_rate: int = parameter(22050, low=8000, high=48000, help="samples per second")
-    lowest: float = parameter(32.70319566257483, low=10.0, high=4000.0, help="lowest bin, in hertz (C1)")
-    octaves: int = parameter(7, low=1, high=10, help="octaves from the lowest bin up")
-
-    def __post_init__(self) -> None:
-        _check_range(self.name, self.lowest, self.octaves, self.sample_rate)
 
     def columns(self) -> list[str]:
         """Two coordinates on each circle, then how far the mean is from each centre, which no transposition changes."""
         coordinates = [f"{circle}_{axis}" for circle in CIRCLES for axis in ("x", "y")]
         pooled = [f"tonnetz_{value}_{one}" for value in ("mean", "deviation") for one in coordinates]
         return pooled + [f"tonnetz_radius_{circle}" for circle in CIRCLES]
-
-    def embed(self, samples: np.ndarray, sample_rate: int) -> np.ndarray:
-        """The vector of one window."""
-        (vector,) = self.embed_many(samples[None], sample_rate)
-        return np.asarray(vector)
 
     @one_thread()
     def embed_many(self, windows: np.ndarray, sample_rate: int) -> np.ndarray:

@@ -9,7 +9,9 @@ import numpy as np
 
 from audioclass.classifier.model import Model
 from audioclass.classifier.recalibration import recalibrated
-from audioclass.engine.datasets import Dataset, gather, read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
+from audioclass.engine.datasets import Dataset
+from audioclass.engine.gathering import gather
 from audioclass.engine.models import load_model
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run

@@ -75,8 +75,8 @@ def classify(
     `hmm` goes by how labels followed one another in the recordings that the model was trained on, where these were
     continuous, else by how long their segments lasted.
 
-    A model that was trained on clips hears longer recordings with windows of the length of these, a fifth of it apart;
-    `hop` states other seconds from one window to the next, and `hop="recipe"` takes window and hop of its recipe.
+    A model that was trained on clips classifies longer recordings with windows of the length of these, a fifth of it
+    apart; `hop` states other seconds from one window to the next, `hop="recipe"` takes window and hop of its recipe.
 
     What is quieter than `silence`, in dB of full scale, for `min_silence` seconds or more is silence for every model;
     with `"auto"` what is no louder than the noise floor of the recording, with None only what the model labels so.

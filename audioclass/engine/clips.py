@@ -8,7 +8,7 @@ from pathlib import Path
 
 from audioclass.audio.stretches import cut_stretch
 from audioclass.engine.finding import FoundSegments
-from audioclass.errors import AudioclassError, UsageError
+from audioclass.errors import AudioclassError, StorageError, UsageError
 from audioclass.formats.rows import rows_of
 from audioclass.outputs import atomic_open
 from audioclass.recordings import regular
@@ -43,6 +43,8 @@ def cut_clips(segments: FoundSegments, folder: Path, progress: Progress = silent
             name = f"{place + 1:0{digits}d}_{_plain(row.label)}_{_plain(Path(row.file).stem)}_{times}"
             try:
                 clip = cut_stretch(regular(Path(row.file)), row.start, row.end, folder / name)
+            except StorageError:  # there is no room for the others either
+                raise
             except (AudioclassError, OSError, RuntimeError) as error:
                 failures[name] = f"{row.file}: {error}" if isinstance(error, OSError) else str(error)
                 continue

@@ -11,7 +11,7 @@ import numpy as np
 
 from audioclass.classifier.model import Model
 from audioclass.engine.corpus_folds import AUTO
-from audioclass.engine.datasets import read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.evaluated import ONE_AT_A_TIME, Evaluated
 from audioclass.engine.evaluating import evaluate_model, trained_already
 from audioclass.engine.folded_corpus import prepare_folds

@@ -56,15 +56,16 @@ class Durations:
 
 def stated_lengths(files: Iterable[Path]) -> dict[Path, float]:
     """The seconds of recordings that say how long they are in their head."""
-    lengths = {}
-    for file in files:
-        try:
-            with open_audio(file, strict=False) as audio:
-                if audio.declared:
-                    lengths[file] = audio.declared / audio.sample_rate
-        except (AudioclassError, OSError):  # whoever extracts it says what is wrong
-            continue
-    return lengths
+    return {file: length for file in files if (length := _stated_length(file))}
+
+
+def _stated_length(file: Path) -> float:
+    """Seconds; 0 where the file does not say it or cannot be read."""
+    try:
+        with open_audio(file, strict=False) as audio:
+            return audio.declared / audio.sample_rate if audio.declared else 0.0
+    except (AudioclassError, OSError):  # whoever extracts it says what is wrong
+        return 0.0
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,12 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.tree import tree_text
 from audioclass.data import Corpus
 from audioclass.engine.corpus_folds import AUTO, folds_of_clips
-from audioclass.engine.datasets import Dataset, gather, read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
+from audioclass.engine.datasets import Dataset
 from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.evaluating_segments import detect
 from audioclass.engine.folded_corpus import check_read_table, gather_folds, prepare_folds
+from audioclass.engine.gathering import gather
 from audioclass.engine.recipe_choice import with_chosen_recipe
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store

@@ -13,7 +13,7 @@ from audioclass.audio.blocks import cut_blocks
 from audioclass.audio.decode import open_audio
 from audioclass.contracts import Arrays, FittedPooling
 from audioclass.data import Clip, Segment
-from audioclass.engine.datasets import owners_of, reaches_beyond
+from audioclass.engine.labelled_windows import owners_of, reaches_beyond
 from audioclass.errors import AudioclassError, CorpusError, UsageError
 from audioclass.extraction.extract import extract_windows
 from audioclass.extraction.parts import Part

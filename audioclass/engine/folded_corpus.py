@@ -15,9 +15,11 @@ from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.classifier.tree import tree_text
 from audioclass.data import Corpus
 from audioclass.engine.corpus_folds import AUTO, check_folds, check_labels_of_folds, folds_of
-from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.corpus_reading import read_corpus_at, tree_for
+from audioclass.engine.datasets import Dataset
 from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.fitting import fit_recipe
+from audioclass.engine.gathering import gather
 from audioclass.engine.near_duplicates import near_duplicates_among
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.trainable import check_labels, check_read

@@ -15,8 +15,9 @@ import numpy as np
 from audioclass.audio.decode import open_audio
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.data import Clip, Corpus
-from audioclass.engine.datasets import Dataset, gather
+from audioclass.engine.datasets import Dataset
 from audioclass.engine.fitting import fit_recipe
+from audioclass.engine.gathering import gather
 from audioclass.engine.rates import recipe_for
 from audioclass.engine.window_choice import FittingWindows
 from audioclass.errors import AudioclassError, CorpusError

@@ -15,8 +15,10 @@ from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.contracts import TellsLabelsIndependently
 from audioclass.data import Corpus
-from audioclass.engine.datasets import Dataset, gather, read_corpus_at, tree_for
+from audioclass.engine.corpus_reading import read_corpus_at, tree_for
+from audioclass.engine.datasets import Dataset
 from audioclass.engine.fitting import fit_recipe
+from audioclass.engine.gathering import gather
 from audioclass.engine.knowing import KnownGroups
 from audioclass.engine.near_duplicates import NearDuplicateClips, near_duplicate_facts
 from audioclass.engine.provenance import describe, thresholds_of

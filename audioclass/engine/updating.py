@@ -9,7 +9,9 @@ from pathlib import Path
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Model
 from audioclass.contracts import DirectStrategy, PlansRounds, Strategy
-from audioclass.engine.datasets import Dataset, gather, read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
+from audioclass.engine.datasets import Dataset
+from audioclass.engine.gathering import gather
 from audioclass.engine.model_update import ModelUpdate
 from audioclass.engine.models import load_model
 from audioclass.engine.remembering import join

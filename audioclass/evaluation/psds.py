@@ -67,20 +67,12 @@ def operating_point(
         references = [_times(reference.get(file, ()), label) for label in labels]
         detections = [_times(detected.get(file, ()), label) for label in labels]
         label_seconds += [np.diff(each).sum() for each in references]
+        n_reference += [len(each) for each in references]
         for k in range(n):
-            shared = _shared(detections[k], references[k])
-            lengths = np.diff(detections[k])[:, 0]
-            is_tolerable = shared.sum(axis=1) >= setting.detection * lengths
-            covered = shared[is_tolerable].sum(axis=0)
-            hits[k] += (_has(shared[is_tolerable]) & (covered >= _least(references[k], setting.ground_truth))).sum()
-            n_reference[k] += len(references[k])
-            others = detections[k][~is_tolerable]
-            alarms[k] += ((others[:, 0] < seconds[file]) & (others[:, 1] > 0)).sum()
-            for j in range(n):
-                if j != k:
-                    meant = _shared(others, references[j])
-                    is_crossed = meant.sum(axis=1) >= setting.cross_trigger * lengths[~is_tolerable]
-                    crossed[k, j] += (is_crossed & (meant > 0).any(axis=1)).sum()
+            n_hits, wrong = _matched(detections[k], references[k], setting)
+            hits[k] += n_hits
+            alarms[k] += ((wrong[:, 0] < seconds[file]) & (wrong[:, 1] > 0)).sum()
+            crossed[k] += [_n_triggered(wrong, each, setting) if j != k else 0 for j, each in enumerate(references)]
     rates = alarms * HOUR / sum(seconds.values())
     with np.errstate(invalid="ignore", divide="ignore"):
         found_share, triggers = hits / n_reference, crossed * HOUR / label_seconds
@@ -88,6 +80,22 @@ def operating_point(
     counts = np.maximum(others_than_itself.sum(axis=1), 1)
     mean_triggers = np.where(others_than_itself, triggers, 0.0).sum(axis=1) / counts
     return OperatingPoint(found_share, rates + setting.cross_trigger_cost * mean_triggers)
+
+
+def _matched(detections: np.ndarray, references: np.ndarray, setting: PsdsSetting) -> tuple[int, np.ndarray]:
+    """How many references of a label are found in a recording, and its detections that find none."""
+    shared = _shared(detections, references)
+    is_tolerable = shared.sum(axis=1) >= setting.detection * np.diff(detections)[:, 0]
+    covered = shared[is_tolerable].sum(axis=0)
+    is_found = _has(shared[is_tolerable]) & (covered >= _least(references, setting.ground_truth))
+    return int(is_found.sum()), detections[~is_tolerable]
+
+
+def _n_triggered(wrong: np.ndarray, references: np.ndarray, setting: PsdsSetting) -> int:
+    """How many wrong detections references of another label triggered."""
+    shared = _shared(wrong, references)
+    is_crossed = shared.sum(axis=1) >= setting.cross_trigger * np.diff(wrong)[:, 0]
+    return int((is_crossed & (shared > 0).any(axis=1)).sum())
 
 
 def psds(points: Sequence[OperatingPoint], setting: PsdsSetting) -> float:

@@ -58,10 +58,9 @@ def _state_of_files(root: Path) -> str:
     folders = [str(root)]
     for folder in folders:
         with os.scandir(folder) as items:
-            for item in sorted(items, key=lambda item: item.name):
-                if item.name.endswith(".py"):
-                    status = item.stat()
-                    digest.update(f"{item.path} {status.st_size} {status.st_mtime_ns}\n".encode())
-                elif item.is_dir() and item.name != "__pycache__":
-                    folders.append(item.path)
+            ordered = sorted(items, key=lambda item: item.name)
+        for item in (item for item in ordered if item.name.endswith(".py")):
+            status = item.stat()
+            digest.update(f"{item.path} {status.st_size} {status.st_mtime_ns}\n".encode())
+        folders += [item.path for item in ordered if item.is_dir() and item.name != "__pycache__"]
     return digest.hexdigest()

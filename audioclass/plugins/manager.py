@@ -7,35 +7,22 @@ used. Without a manifest they are imported at once. Built-ins come in by the sam
 from __future__ import annotations
 
 import contextlib
-import operator
 import os
-import sys
 import traceback as tracebacks
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import pluggy
-
-from audioclass import __version__, hookspecs
-from audioclass.errors import PluginError, did_you_mean, named_text_of, unknown_name
+from audioclass.errors import PluginError, did_you_mean, unknown_name
 from audioclass.hookspecs import KINDS, NOT_INSTALLED, PROJECT
 from audioclass.parameters import make
-from audioclass.plugins import validation
 from audioclass.plugins.attribution import Origin, attributed
 from audioclass.plugins.builtins import builtin_source
-from audioclass.plugins.importing import ImportTimeout, UserInterrupt, contained, import_limit
-from audioclass.plugins.manifests import Entry, describe, explain_difference, read_manifest, sort_entries
-from audioclass.plugins.sources import (
-    PluginSource,
-    canonical,
-    installed_sources,
-    module_source,
-    unmet_requirement,
-)
+from audioclass.plugins.loading import LoadFailure, ModuleLoader, manifest_entries, refuse_unmet
+from audioclass.plugins.manifests import Entry, explain_difference, sort_entries
+from audioclass.plugins.sources import PluginSource, canonical, installed_sources, module_source
 
 RESTRICT = "AUDIOCLASS_PLUGINS"
 STRICT = "AUDIOCLASS_STRICT"
@@ -53,15 +40,6 @@ class Quarantined:
     reason: str
     remedy: str
     traceback: str = ""
-
-
-class LoadFailure(PluginError):
-    """A distribution failed in a phase of its loading; the cause is kept."""
-
-    def __init__(self, phase: str, reason: str, remedy: str = "") -> None:
-        super().__init__(reason)
-        self.phase = phase
-        self.remedy = remedy
 
 
 def select_installed(only: Collection[str] | None = None) -> tuple[list[PluginSource], list[Quarantined]]:
@@ -131,10 +109,7 @@ class PluginManager:
 
     def __init__(self, sources: Iterable[PluginSource] = (), trace: bool = False) -> None:
         self.quarantine: list[Quarantined] = []
-        self._hooks = pluggy.PluginManager(PROJECT)
-        self._hooks.add_hookspecs(hookspecs)
-        self._stop_tracing: Callable[[], None] | None = None
-        self._modules: dict[str, Any] = {}
+        self._loader = ModuleLoader()
         self._entries: dict[tuple[str, str], Entry] = {}
         self._classes: dict[tuple[str, str], type[Any]] = {}
         self._described: dict[tuple[str, str], Entry] = {}
@@ -148,12 +123,8 @@ class PluginManager:
 
         A module that was asked before is asked again: a trace does not depend on what ran earlier in the process.
         """
-        if wanted and self._stop_tracing is None:
+        if self._loader.trace(wanted):
             self._classes.clear()
-            self._stop_tracing = self._hooks.add_hookcall_monitoring(lambda *_: None, _write_call)
-        elif not wanted and self._stop_tracing is not None:
-            self._stop_tracing()
-            self._stop_tracing = None
 
     # --- what there is
 
@@ -240,7 +211,7 @@ class PluginManager:
             source = module_source(plugin)
         else:
             source = PluginSource(plugin.__name__, NOT_INSTALLED, (plugin.__name__,))
-            self._modules[plugin.__name__] = plugin
+            self._loader.modules[plugin.__name__] = plugin
         if source.distribution in self._sources:
             raise PluginError(f"{source.distribution} is registered already")
         before = list(self.quarantine)
@@ -262,9 +233,7 @@ class PluginManager:
         self._drop_entries(source)
         del self._sources[source.distribution]
         for name in source.modules:
-            if self._hooks.has_plugin(name):
-                self._hooks.unregister(name=name)
-            self._modules.pop(name, None)
+            self._loader.forget(name)
 
     # --- letting in and putting aside
 
@@ -280,7 +249,7 @@ class PluginManager:
         self._sources[source.distribution] = source
         with self._quarantining(source):
             loaded = self._load_modules(source, source.modules) if source.manifest is None else []
-            entries = [entry for entry, _ in loaded] if source.manifest is None else _manifest_entries(source)
+            entries = [entry for entry, _ in loaded] if source.manifest is None else manifest_entries(source)
             self._refuse_clashes(source, entries)
             self._entries |= {entry.key: entry for entry in entries}
             self._keep(loaded)
@@ -333,8 +302,8 @@ class PluginManager:
 
     def _load_modules(self, source: PluginSource, modules: Sequence[str]) -> list[tuple[Entry, type[Any]]]:
         """Import and register modules; the classes they offer, which must be those of the manifest if there is one."""
-        _refuse_unmet(source)
-        loaded = [pair for module in modules for pair in self._load_module(source, module)]
+        refuse_unmet(source)
+        loaded = [pair for module in modules for pair in self._loader.load(source, module)]
         if source.manifest is None and not loaded:
             raise LoadFailure("registration", f"{', '.join(modules)} offers nothing: no hook in it returned a class")
         if source.manifest is not None:
@@ -345,88 +314,3 @@ class PluginManager:
                 reason = f"{' '.join(key)} is {where}; `audioclass plugins manifest` writes it anew"
                 raise LoadFailure("validation", reason)
         return loaded
-
-    def _load_module(self, source: PluginSource, name: str) -> list[tuple[Entry, type[Any]]]:
-        surroundings: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-        if not source.is_builtin:
-            surroundings = contained(source.distribution, import_limit())
-        with _phase("import"), surroundings:  # the limit may be over at any moment, between two phases too
-            with _phase("import"):
-                module = self._modules[name] if name in self._modules else _resolve(name)
-            with _phase("registration"):
-                offered = self._call_hooks(module, name)
-        with _phase("validation"):
-            for kind, cls in offered:
-                validation.check_class(cls, kind)
-            return [(describe(cls, kind, name, source.distribution, source.version), cls) for kind, cls in offered]
-
-    def _call_hooks(self, module: Any, name: str) -> list[tuple[str, type[Any]]]:
-        """What the hooks of one module return, as (kind, class); registering twice is no harm."""
-        if not self._hooks.has_plugin(name):
-            self._hooks.register(module, name=name)
-        callers = self._hooks.get_hookcallers(module) or []
-        if not callers:
-            raise PluginError(f"{name} offers nothing: no function in it is marked with @audioclass.hookimpl")
-        for caller in callers:
-            if not caller.has_spec():
-                known = [kind.hook for kind in KINDS.values()]
-                raise PluginError(f"{name}: unknown hook {caller.name!r}{did_you_mean(caller.name, known)}")
-        others = [plugin for plugin in self._hooks.get_plugins() if plugin is not module]
-        kinds = {kind.hook: kind.name for kind in KINDS.values()}
-        return [
-            (kinds[caller.name], cls)
-            for caller in callers
-            for classes in self._hooks.subset_hook_caller(caller.name, others)()
-            for cls in validation.check_list(classes, caller.name)
-        ]
-
-
-def _resolve(value: str) -> Any:
-    """The module, or the object in a module, that an entry point names."""
-    name, _, attribute = value.partition(":")
-    module = import_module(name.strip())
-    return operator.attrgetter(attribute.strip())(module) if attribute else module
-
-
-def _refuse_unmet(source: PluginSource) -> None:
-    """A distribution that needs another version of audioclass is not imported."""
-    if not source.requires:
-        return
-    with _phase("requirements"):
-        needed = unmet_requirement(source)
-    if needed:
-        remedy = f"pip install '{needed}', or pip uninstall {source.distribution}"
-        raise LoadFailure("requirements", f"needs {needed}, this is {PROJECT} {__version__}", remedy)
-
-
-def _write_call(outcome: Any, hook: str, methods: Sequence[Any], arguments: Any) -> None:
-    """One line for a call of a hook: which module was asked, and what it gave or raised."""
-    modules = ", ".join(method.plugin_name for method in methods)
-    if outcome.exception is not None:
-        given = named_text_of(outcome.exception)
-    else:
-        classes = [cls for returned in outcome.get_result() for cls in returned]
-        given = ", ".join(getattr(cls, "__name__", repr(cls)) for cls in classes)
-    sys.stderr.write(f"{hook} of {modules}: {given}\n")
-
-
-def _manifest_entries(source: PluginSource) -> tuple[Entry, ...]:
-    with _phase("manifest"):
-        return read_manifest(source.manifest or "", source.distribution, source.version)
-
-
-@contextlib.contextmanager
-def _phase(name: str) -> Iterator[None]:
-    """Turn whatever a plugin raises into a LoadFailure of this phase."""
-    try:
-        yield
-    except LoadFailure:
-        raise
-    except PluginError as error:
-        raise LoadFailure(name, str(error)) from error
-    except UserInterrupt:
-        raise
-    except ImportTimeout as error:
-        raise LoadFailure(name, str(error)) from error
-    except BaseException as error:  # foreign code may raise anything, and must not end the tool
-        raise LoadFailure(name, named_text_of(error)) from error

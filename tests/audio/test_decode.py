@@ -146,9 +146,9 @@ def test_nothing_at_all_is_reported(tmp_path, opened):
 @pytest.mark.parametrize("name", ["a.wav", "a.mp3", "a.m4a", "a.raw", "a"])
 def test_text_is_called_text(tmp_path, text, name):
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(AudioFileError, match=f"{name}: holds text, must hold audio"):
+    with pytest.raises(AudioFileError, match=f"{name}: the file is text, not audio"):
         open_audio(tmp_path / name)
-    with pytest.raises(AudioFileError, match="the stream: holds text, must hold audio"):
+    with pytest.raises(AudioFileError, match="the stream: the file is text, not audio"):
         open_audio(io.BytesIO(text.encode()))
 
 

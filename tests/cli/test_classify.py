@@ -7,9 +7,9 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import time
 import types
 from dataclasses import replace
 from subprocess import DEVNULL, PIPE
@@ -26,6 +26,22 @@ from audioclass.cli import run
 from audioclass.plugins.manager import plugin_manager
 
 COMMAND = [sys.executable, "-m", "audioclass", "classify"]
+# The same, killed when it has noted 60 recordings in its ledger.
+KILLED = """
+import os, signal, sys
+from audioclass.cli import run
+from audioclass.engine.batches import Ledger
+
+def note_and_end(ledger, outcome):
+    note(ledger, outcome)
+    noted.append(outcome)
+    if len(noted) == 60:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+noted = []
+note, Ledger.note = Ledger.note, note_and_end
+run(["classify", *sys.argv[1:]])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -319,17 +335,14 @@ def marks_in(ledger):
 def test_a_batch_that_is_killed_twice_goes_on(model_file, tmp_path):
     write_batch(tmp_path / "all", 300, 15)
     out, ledger = tmp_path / "out.csv", tmp_path / ".out.csv.ledger"
-    ask = [*COMMAND, str(tmp_path / "all"), "-m", str(model_file), "-o", str(out), "--resume"]
-    for wanted in (60, 120):
-        with subprocess.Popen(ask, stderr=DEVNULL) as process:
-            while len(marks_in(ledger)) < wanted:
-                assert process.poll() is None, "it ended before it was killed"
-                time.sleep(0.02)
-            process.kill()
+    arguments = [str(tmp_path / "all"), "-m", str(model_file), "-o", str(out), "--resume"]
+    for n_done in (60, 120):
+        killed = subprocess.run([sys.executable, "-c", KILLED, *arguments], stderr=DEVNULL, check=False)
+        assert killed.returncode == -signal.SIGKILL
         assert not out.exists()
-    done = marks_in(ledger)
-    assert len(done) == len(set(done))  # nothing was computed twice
-    last = subprocess.run(ask, check=False, capture_output=True, text=True)
+        done = marks_in(ledger)
+        assert len(done) == len(set(done)) == n_done  # nothing was computed twice
+    last = subprocess.run([*COMMAND, *arguments], check=False, capture_output=True, text=True)
     assert last.returncode == 1
     assert f"285 of 300 recordings ({len(done)} from before)" in last.stderr
     assert sum(".wav:" in line for line in last.stderr.splitlines()) == 15

@@ -85,7 +85,7 @@ def test_amounts_are_counted(corpus, capsys):
 def test_a_recording_without_length_is_named(corpus, capsys):
     (corpus / "engine" / "text.wav").write_text("a letter")
     assert run(["corpus", "stats", str(corpus)]) == 1
-    assert f"{corpus / 'engine' / 'text.wav'}: holds text, must hold audio\n" in capsys.readouterr().err
+    assert f"{corpus / 'engine' / 'text.wav'}: the file is text, not audio\n" in capsys.readouterr().err
 
 
 def test_folds_are_written_down_and_read_again(corpus, capsys):

@@ -102,11 +102,16 @@ def test_three_paths_are_too_many(command, model_file, new):
     )
 
 
+def test_a_model_alone_is_not_taken_for_a_corpus(command, model_file):
+    message = f"{model_file}: a model is evaluated on a corpus, which must be given after it\n"
+    assert command("evaluate", model_file)[::2] == (2, message)
+
+
 def test_a_damaged_recording_is_named(command, model_file, new):
     (new / "tone" / "bad.wav").write_text("no audio")
     code, _, err = command("evaluate", model_file, new)
     assert code == 1
-    assert err == f"{new / 'tone' / 'bad.wav'}: holds text, must hold audio\n"
+    assert err == f"{new / 'tone' / 'bad.wav'}: the file is text, not audio\n"
 
 
 @pytest.fixture

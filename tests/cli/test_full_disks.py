@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import soundfile
 from trained import LABELS, QUICK, write_corpus
 
 from audioclass.cli import run
@@ -120,6 +121,16 @@ def test_an_output_without_room_is_one_line_and_leaves_nothing(small, options, t
     assert last.endswith("cannot be written: File too large")
     assert len(warnings) == len({line for line in warnings if line.startswith("warning: ")}) <= 1
     assert list(tmp_path.iterdir()) in ([], [tmp_path / ".out.csv.ledger"])
+
+
+def test_clips_without_room_are_one_line_and_none_is_half_written(evening, tmp_path):
+    clips = tmp_path / "clips"
+    done = limited(["find", evening.archive, "--clips", clips, "--cache", "-"], 5000)
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"{clips}/")
+    assert line.endswith("cannot be written: File too large")
+    assert all(soundfile.read(clip)[0].any() for clip in clips.iterdir())
 
 
 def test_a_label_that_cannot_be_read_is_not_left_out_of_a_model(small, options, tmp_path, capsys):

@@ -61,7 +61,7 @@ def test_failures_are_told_once_and_tried_again_when_asked(tmp_path, model_file,
     command = ["index", "add", "archive", ".", "-m", str(model_file)]
     assert run(command) == 1
     told = capsys.readouterr().err.splitlines()
-    assert told[1] == f"{tmp_path / 'text.wav'}: holds text, must hold audio"
+    assert told[1] == f"{tmp_path / 'text.wav'}: the file is text, not audio"
     assert told[0].startswith(f"{tmp_path / 'cut.wav'}: ")
     assert told[0].endswith("indexed up to there")
     assert "3 recordings: 2 computed, 2 failed;" in told[2]

@@ -66,6 +66,14 @@ def test_wrong_use_is_one_line_and_exit_code_two(capsys, arguments, message):
     assert captured.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("group", [[], ["index"], ["corpus"], ["model"], ["tree"]], ids=" ".join)
+def test_a_group_of_commands_without_one_of_them_shows_its_help(group, capsys):
+    assert run([*group, "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert run(group) == 2
+    assert capsys.readouterr() == ("", shown)
+
+
 def test_help_shows_examples_and_exit_codes(capsys):
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out

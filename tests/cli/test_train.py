@@ -156,7 +156,7 @@ def test_a_damaged_recording_is_named_and_the_exit_code_says_so(train, tmp_path,
     bad = corpus / "tone" / "bad.wav"
     bad.write_text("no audio")
     assert train(corpus=corpus) == 1
-    assert f"{bad}: holds text, must hold audio\n" in capsys.readouterr().err
+    assert f"{bad}: the file is text, not audio\n" in capsys.readouterr().err
     assert (tmp_path / "mine.audioclass").exists()
 
 

@@ -15,9 +15,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import dask
 import numpy as np
 import pytest
 import soundfile
+from processes import assert_ended, needs_processes
 from runs import config, recipe, run, segmentation
 from trained import LABELS, RATE, sound
 
@@ -45,7 +47,7 @@ import os, signal, sys
 from audioclass.cluster.executor import ClusterExecutor
 
 if __name__ == "__main__":
-    signal.alarm(120)
+    signal.alarm(600)  # nobody waits for ever
     work = ["__import__('os').getpid()"] * 8 + ["__import__('time').sleep(1000)"] * 8
     results = ClusterExecutor("local:1").map(eval, work)
     print(*{next(results) for _ in range(8)}, flush=True)
@@ -74,20 +76,6 @@ def remote(scheduler):
     """The same workers by the address of their scheduler: what is left undone is cancelled, and they stay."""
     with ClusterExecutor(scheduler) as executor:
         yield executor
-
-
-def is_running(process):
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def assert_ended(processes):
-    deadline = time.monotonic() + 60
-    while any(map(is_running, processes)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not any(map(is_running, processes))
 
 
 # --- the same results
@@ -189,7 +177,7 @@ def test_few_items_are_drawn_before_they_are_needed(remote, in_order):
 
 def test_what_is_done_early_is_bounded_where_results_come_in_order(remote, tmp_path):
     drawn, far, gate = [], AHEAD_PER_WORKER * WORKERS, tmp_path / "gate"
-    wait = f"[__import__('time').sleep(0.05) for _ in range(200) if not __import__('os').path.exists({str(gate)!r})]"
+    wait = f"[__import__('time').sleep(0.05) for _ in range(9999) if not __import__('os').path.exists({str(gate)!r})]"
 
     def items():
         for number in range(1000):
@@ -234,6 +222,28 @@ def test_only_the_item_that_kills_its_workers_is_given_up(cluster, tmp_path):
     assert [one for one in done if isinstance(one, str)] == [f"crashed: {deadly}"]
     assert sorted(one for one in done if isinstance(one, int)) == list(range(30))
     assert log.read_text() == "x" * MAX_DEATHS
+
+
+def test_a_worker_that_is_slow_to_come_back_is_waited_for(monkeypatch):
+    """On a busy machine; here it is slow for those who wait no time at all, and they are all there is."""
+    monkeypatch.setattr(dispatch, "WORKER_TIMEOUT", 0.0)
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "0s"}), ClusterExecutor("local:1") as executor:
+        results = executor.map_unordered(eval, [NUMBER_AND_PROCESS.format(number) for number in range(30)], None)
+        done = [next(results)]
+        os.kill(done[0][1], signal.SIGKILL)
+        done += results
+    assert sorted(number for number, _ in done) == list(range(30))
+
+
+def test_workers_that_cannot_be_started_again_are_an_error(monkeypatch):
+    with ClusterExecutor("local:1") as executor:
+        results = executor.map_unordered(eval, [NUMBER_AND_PROCESS.format(number) for number in range(500)], None)
+        _, process = next(results)
+        (nanny,) = executor._connection._cluster.workers.values()
+        nanny.close_gracefully()  # as after a start that failed
+        os.kill(process, signal.SIGKILL)
+        with pytest.raises(ClusterError, match="^cluster local:1: its workers ended and could not be started again$"):
+            list(results)
 
 
 def test_an_item_that_kills_its_workers_is_an_error_where_nobody_answers_for_it(cluster):
@@ -303,6 +313,7 @@ class FakeConnection:
 
     def __init__(self, threads, environments=None):
         self.threads, self.environments, self.accepted, self.calls = threads, environments or {}, {}, []
+        self.is_local, self.restarts_workers = False, False
 
     def workers(self):
         return dict(self.threads)
@@ -351,6 +362,59 @@ def test_a_cluster_without_workers_is_an_error(monkeypatch):
     monkeypatch.setattr(dispatch, "WORKER_TIMEOUT", 0.0)
     with pytest.raises(ClusterError, match="cluster fake: no worker for 0 s"):
         list(Dispatch(FakeConnection({}), eval).finished(["1"]))
+
+
+def test_a_worker_that_is_slow_to_answer_is_there(monkeypatch):
+    monkeypatch.setattr(dispatch, "WORKER_TIMEOUT", 0.0)
+    monkeypatch.setattr(dispatch, "UPDATE_INTERVAL", 0.0)
+    there, n_looked = FakeConnection({"a": 1}), iter(range(100))
+    callbacks, when_done = [], there.when_done
+    there.when_done = lambda *asked: callbacks.append(asked)
+
+    def workers():
+        if next(n_looked) == 20:
+            there.when_done = when_done
+            when_done(*callbacks.pop())
+        return {"a": 1}
+
+    there.workers = workers
+    assert [one.value for one in Dispatch(there, eval).finished(["1", "2"])] == [1, 2]
+
+
+def test_one_that_does_not_answer_holds_up_nobody_for_ever(monkeypatch):
+    monkeypatch.setattr(dispatch, "WORKER_TIMEOUT", 0.0)
+    there = FakeConnection({"a": 1, "b": 1}, {"b": "busy"})
+    when_done = there.when_done
+    there.when_done = lambda future, callback: None if future == "busy" else when_done(future, callback)
+    assert [one.value for one in Dispatch(there, eval).finished(["1", "2"])] == [1, 2]
+    assert {function for worker, function in there.calls if worker == "b"} == {"inspect_environment"}
+
+
+def test_workers_that_went_away_are_waited_for(monkeypatch):
+    monkeypatch.setattr(dispatch, "WORKER_TIMEOUT", 0.0)
+    monkeypatch.setattr(dispatch, "UPDATE_INTERVAL", 0.0)
+    there = FakeConnection({"a": 1})
+    results = Dispatch(there, eval).finished(map(str, range(100)))
+    done = [next(results).value]
+    there.threads, n_told = {}, []
+
+    def told(message, **_):
+        n_told.append(message)
+        there.threads = {"b": 1} if len(n_told) == 3 else {}
+
+    monkeypatch.setattr(warnings, "warn", told)
+    done += [one.value for one in results]
+    assert sorted(done) == list(range(100))
+    assert set(n_told) == {"cluster fake: no worker for 0 s; the rest is done when there is one again"}
+
+
+def test_nobody_waits_for_a_worker_where_all_is_done(monkeypatch):
+    monkeypatch.setattr(dispatch, "UPDATE_INTERVAL", 0.0)
+    there = FakeConnection({"a": 1})
+    results = Dispatch(there, eval).finished(["1", "2"])
+    done = [next(results).value]
+    there.threads = {}
+    assert [*done, *(one.value for one in results)] == [1, 2]
 
 
 # --- addresses
@@ -426,6 +490,7 @@ def test_logs_of_dask_are_silent_until_the_last_connection_is_closed(cluster, sc
 # --- nothing is left behind
 
 
+@needs_processes
 def test_workers_end_with_an_iteration_that_is_given_up():
     executor = ClusterExecutor("local:2")
     results = executor.map(eval, ["__import__('os').getpid()"] * 8 + ["__import__('time').sleep(1000)"] * 8)
@@ -437,7 +502,7 @@ def test_workers_end_with_an_iteration_that_is_given_up():
 
 
 @pytest.mark.parametrize("how", ["kill", "interrupt", "terminate"])
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+@needs_processes
 def test_workers_end_when_their_client_is_stopped(how, tmp_path):
     script = tmp_path / "client.py"
     script.write_text(CLIENT)
@@ -448,7 +513,7 @@ def test_workers_end_when_their_client_is_stopped(how, tmp_path):
     assert workers
     if how != "kill":
         client.send_signal(signal.SIGINT if how == "interrupt" else signal.SIGTERM)
-    client.communicate(timeout=60)
+    client.communicate()
     assert_ended(workers)
 
 
@@ -460,10 +525,8 @@ def test_what_is_cancelled_on_other_machines_never_begins(scheduler, tmp_path):
         results = executor.map_unordered(eval, ["1", *[item] * 20], None)
         assert next(results) == 1
         results.close()
-        deadline = time.monotonic() + 60
         run_on_workers = executor._connection._client.run  # a lambda goes there as it is, a function by its module
         while any(run_on_workers(lambda dask_worker: len(dask_worker.state.ready)).values()):
-            assert time.monotonic() < deadline
             time.sleep(0.05)
         gate.touch()
         assert len(list(executor.map(eval, ["1"] * 20))) == 20  # each worker gets to them after what it has

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from audioclass.corpora.choosing import choose_reader, read_corpus, with_joined_groups
 from audioclass.corpora.folders import Folders
 from audioclass.data import Clip
-from audioclass.engine.datasets import corpus_readers
+from audioclass.engine.corpus_reading import corpus_readers
 from audioclass.errors import CorpusError, UsageError
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audioclass.engine.datasets import corpus_readers
+from audioclass.engine.corpus_reading import corpus_readers
 from audioclass.errors import CorpusError
 from audioclass.plugins.manager import plugin_manager
 from audioclass.recordings import is_recording

@@ -6,7 +6,7 @@ import pytest
 from audioclass.contracts import ReadsLabels
 from audioclass.corpora.label_files import LabelFiles
 from audioclass.data import Annotations, Result, Segment
-from audioclass.engine.datasets import corpus_readers, label_formats
+from audioclass.engine.corpus_reading import corpus_readers, label_formats
 from audioclass.errors import CorpusError
 from audioclass.parameters import component
 from audioclass.plugins.builtins import builtin_source

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from audioclass.engine.datasets import corpus_readers
+from audioclass.engine.corpus_reading import corpus_readers
 
 READERS = ("corpus_folder", "esc50", "folders", "fsdd", "label_files", "manifest")
 

@@ -69,7 +69,7 @@ def test_what_cannot_be_read_has_a_reason(tmp_path):
     os.mkfifo(tmp_path / "pipe.wav")
     files = [tmp_path / name for name in ("text.wav", "pipe.wav", "gone.wav")]
     assert [one.reason.removeprefix(f"{tmp_path}/") for one in inspect_recordings(files, executor_for(1))] == [
-        "text.wav: holds text, must hold audio",
+        "text.wav: the file is text, not audio",
         "pipe.wav: not a regular file",
         "gone.wav: no such file",
     ]

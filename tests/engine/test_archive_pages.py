@@ -156,7 +156,7 @@ def test_an_archive_without_segments_has_a_page(tmp_path, model_file):
     write_archive_page(Snapshot(str(tmp_path / "archive")), tmp_path / "page.html")
     text = opened(tmp_path / "page.html")
     assert "No segment is indexed." in text
-    assert "holds text, must hold audio" in text
+    assert "the file is text, not audio" in text
     write_found_page(archive.find(), tmp_path / "found.html", "Segments")
     assert "Segments" in opened(tmp_path / "found.html")
 

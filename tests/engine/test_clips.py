@@ -9,7 +9,7 @@ from runs import run
 from trained import RATE
 
 from audioclass.engine.clips import check_clips_folder, cut_clips
-from audioclass.engine.datasets import read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.metadata_tables import MetadataTable
 from audioclass.errors import UsageError
 

@@ -11,7 +11,9 @@ from runs import run
 from trained import RATE, mixture, sound, write_corpus, write_recipe
 
 from audioclass.data import Clip, Corpus, Segment
-from audioclass.engine.datasets import corpus_readers, gather, owners_of, read_corpus_at, tree_for
+from audioclass.engine.corpus_reading import corpus_readers, read_corpus_at, tree_for
+from audioclass.engine.gathering import gather
+from audioclass.engine.labelled_windows import owners_of
 from audioclass.errors import CorpusError, UsageError
 from audioclass.taxonomy import Taxonomy
 
@@ -148,7 +150,7 @@ def test_all_damaged_is_one_line(tmp_path):
     write_corpus(tmp_path / "corpus", 1)
     for path in (tmp_path / "corpus").rglob("*.wav"):
         path.write_text("no audio")
-    with pytest.raises(CorpusError, match=r"no recording of the corpus could be used: .*holds text"):
+    with pytest.raises(CorpusError, match=r"no recording of the corpus could be used: .*the file is text"):
         gathered(tmp_path)
 
 

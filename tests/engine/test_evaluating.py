@@ -5,9 +5,9 @@ from sklearn.metrics import accuracy_score, log_loss
 from trained import write_corpus
 
 from audioclass.data import Clip, Corpus
-from audioclass.engine.datasets import gather
 from audioclass.engine.evaluating import cross_validate, evaluate_model, trained_already
 from audioclass.engine.folded_corpus import FoldedCorpus
+from audioclass.engine.gathering import gather
 from audioclass.errors import CorpusError
 
 

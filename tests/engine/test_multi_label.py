@@ -21,8 +21,9 @@ from audioclass.cli.timeline import Timeline
 from audioclass.data import Segment
 from audioclass.engine.calibrating import calibrate
 from audioclass.engine.classifying import classify, classify_recording
-from audioclass.engine.datasets import gather, read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.evaluating import cross_validate, evaluate_model
+from audioclass.engine.gathering import gather
 from audioclass.engine.indexing import add_recordings
 from audioclass.engine.models import load_model
 from audioclass.engine.runs import make_run

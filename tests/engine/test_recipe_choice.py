@@ -10,7 +10,7 @@ from trained import LABELS, RECIPE, write_corpus
 from audioclass.classifier.about import check_about
 from audioclass.data import Clip, Corpus
 from audioclass.engine import recipe_choice
-from audioclass.engine.datasets import read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.evaluating import cross_validate
 from audioclass.engine.recipe_choice import (

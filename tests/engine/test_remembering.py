@@ -13,7 +13,8 @@ from trained import LABELS, RATE, sound, train_small, write_corpus
 from audioclass.classifier.saving import save_model
 from audioclass.cli import run as command
 from audioclass.engine.calibrating import calibrate
-from audioclass.engine.datasets import gather, read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
+from audioclass.engine.gathering import gather
 from audioclass.engine.models import load_model
 from audioclass.engine.remembering import trained_on
 from audioclass.engine.updating import update

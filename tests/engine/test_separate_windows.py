@@ -11,8 +11,8 @@ from runs import recipe, run
 from trained import RATE, mixture, write_recipe
 
 from audioclass.data import Clip, Corpus
-from audioclass.engine.datasets import gather
 from audioclass.engine.features import extract
+from audioclass.engine.gathering import gather
 from audioclass.engine.training import transitions_of
 from audioclass.extraction.stretches import layers_of
 

@@ -11,7 +11,7 @@ from trained import write_corpus, write_recipe
 from audioclass.cli import run as command
 from audioclass.data import Clip
 from audioclass.engine.comparing import compare_configs
-from audioclass.engine.datasets import read_corpus_at
+from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.durations import Durations
 from audioclass.engine.evaluating import cross_validate
 from audioclass.engine.recipe_choice import choose_recipe

@@ -32,18 +32,18 @@ def calibrate(
         save_model(calibrated.model, output)
     _show(calibrated, output if is_written else None, json=json)
     if not calibrated.is_better:
-        _judge(calibrated, output, is_written=is_written)
+        _tell_no_better(calibrated, output, is_written=is_written)
     raise typer.Exit(1 if calibrated.dataset.failures else 0)
 
 
-def _judge(calibrated: Recalibrated, output: Path, *, is_written: bool) -> None:
+def _tell_no_better(calibrated: Recalibrated, output: Path, *, is_written: bool) -> None:
     """Say that the new calibration is no better; an error where it was not written for that."""
-    verdict = "the new calibration is no better than the old one on recordings that it did not see"
+    reason = "the new calibration is no better than the old one on recordings that it did not see"
     if calibrated.log_loss_after != calibrated.log_loss_after:
-        verdict = "a label has recordings of one group alone: nothing tells whether the new calibration is better"
+        reason = "a label has recordings of one group alone: nothing tells whether the new calibration is better"
     if not is_written:
-        raise GateError(f"{output}: not written: {verdict}; --anyway writes it")
-    screen.warn(verdict)
+        raise GateError(f"{output}: not written: {reason}; --anyway writes it")
+    screen.warn(reason)
 
 
 def _show(calibrated: Recalibrated, output: Path | None, *, json: bool) -> None:

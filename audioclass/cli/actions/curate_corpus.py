@@ -19,7 +19,7 @@ from audioclass.curation.checking import Finding, check_corpus
 from audioclass.curation.inspection import Inspection, inspect_recordings, measure_recordings, recordings_of
 from audioclass.curation.splitting import split_corpus
 from audioclass.data import Corpus
-from audioclass.engine.datasets import corpus_readers, files_of
+from audioclass.engine.corpus_reading import corpus_readers, files_of
 from audioclass.outputs import atomic_open, refuse_inputs
 from audioclass.plugins.manager import plugin_manager
 from audioclass.run import Executor, Progress

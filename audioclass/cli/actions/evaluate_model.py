@@ -13,7 +13,7 @@ from audioclass.cli.options import CorpusOptions, EvaluationOptions
 from audioclass.engine import evaluating
 from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.evaluation_pages import write_evaluation_page
-from audioclass.engine.models import load_model
+from audioclass.engine.models import SUFFIX, load_model
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.evaluation.evaluation import Evaluation
 from audioclass.evaluation.multi_label import MultiLabelEvaluation
@@ -67,6 +67,8 @@ def _evaluate(
     report: Path | None,
 ) -> Evaluated:
     if len(paths) == 1:
+        if paths[0].suffix == SUFFIX and paths[0].is_file():
+            raise UsageError(f"{paths[0]}: a model is evaluated on a corpus, which must be given after it")
         stated = training.beside(paths[0])
         run = corpus_run(gathering, progress, stated.seed, [report])
         config = stated.config(run)

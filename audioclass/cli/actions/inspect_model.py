@@ -98,7 +98,7 @@ def _group_weights(stated: Mapping[str, Any]) -> list[str]:
     worth = ""
     if "log_loss_given" in stated:
         before, after = stated["log_loss_given"], stated["log_loss_chosen"]
-        verdict = "" if stated.get("are_chosen") else "; the given ones were kept"
-        worth = f" (log-loss on unseen groups {before:.3f} before the search, {after:.3f} after{verdict})"
+        chosen = "" if stated.get("are_chosen") else "; the given ones were kept"
+        worth = f" (log-loss on unseen groups {before:.3f} before the search, {after:.3f} after{chosen})"
     heaviest = sorted(weights.items(), key=lambda item: -item[1])
     return [f"group weights: {', '.join(f'{name} {weight:.2f}' for name, weight in heaviest)}{worth}"]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from audioclass.cli import screen
+from audioclass.cli.options import Json, OptionGroup, grouped
 from audioclass.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -51,53 +52,45 @@ Table = Annotated[
         metavar="TABLE", help="A CSV with a header, or an .npz of `audioclass extract`.", show_default=False
     ),
 ]
-Label = Annotated[str | None, typer.Option("--label", help="Column of the labels; `label` or the last one.")]
-Group = Annotated[str | None, typer.Option("--group", help="Column of what must stay together in folds.")]
-Labels = Annotated[
-    Path | None, typer.Option("--labels", help="CSV of file, label and group, for features without labels.")
-]
-Positive = Annotated[str | None, typer.Option("--positive", help="The label on one side.")]
-Negative = Annotated[str | None, typer.Option("--negative", help="The other side; all other labels by default.")]
-Normalisation = Annotated[str, typer.Option("--normalisation", help="standard, rank, waves or none.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here: .csv or .json.")]
-Figure = Annotated[Path | None, typer.Option("--figure", help="Draw it: .png, .svg or .pdf.")]
-Json = Annotated[bool, typer.Option("--json", help="Write JSON for programs.")]
 Points = Annotated[int, typer.Option("--points", min=2, help="How many values are tried.")]
 
 
 @dataclass(frozen=True)
-class Data:
-    """Where the examples are and which two sides of them are told apart."""
+class SideOptions(OptionGroup):
+    """Which two sides of the examples of a table are told apart."""
 
-    path: Path
-    label: str | None
-    group: str | None
-    labels: Path | None
-    positive: str | None
-    negative: str | None
-    normalisation: str
+    label: Annotated[str | None, typer.Option("--label", help="Column of the labels; `label` or the last one.")] = None
+    group: Annotated[str | None, typer.Option("--group", help="Column of what must stay together in folds.")] = None
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help="CSV of file, label and group, for features without labels.")
+    ] = None
+    positive: Annotated[str | None, typer.Option("--positive", help="The label on one side.")] = None
+    negative: Annotated[str | None, typer.Option("--negative", help="The other side; all other labels by default.")] = (
+        None
+    )
+    normalisation: Annotated[str, typer.Option("--normalisation", help="standard, rank, waves or none.")] = "standard"
 
-    def sides(self) -> Sides:
-        """The two sides, prepared."""
+    def read(self, path: Path) -> Sides:
+        """The two sides of a table, prepared."""
         from audioclass.classifier.preprocessing import NORMALISATIONS
         from audioclass_lab.sweeps import Sides
         from audioclass_lab.tables import read_table
 
         if self.normalisation not in NORMALISATIONS:
             raise unknown_name("normalisation", self.normalisation, NORMALISATIONS)
-        table, y = read_table(self.path, self.label, self.group, self.labels).sides(self.positive, self.negative)
+        table, y = read_table(path, self.label, self.group, self.labels).sides(self.positive, self.negative)
         X = table.filled()
         digest = f"{table.digest} {self.normalisation} {self.positive} {self.negative}"
         return Sides(NORMALISATIONS[self.normalisation](X).apply(X), y, table.groups, digest)
 
 
 @dataclass(frozen=True)
-class Outputs:
+class OutputOptions(OptionGroup):
     """Where results go. What was computed is kept in a ledger beside them."""
 
-    output: Path | None
-    figure: Path | None
-    json: bool
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table here: .csv or .json.")] = None
+    figure: Annotated[Path | None, typer.Option("--figure", help="Draw it: .png, .svg or .pdf.")] = None
+    json: Json = False
 
     def check(self, inputs: Sequence[Path | None] = ()) -> None:
         """Refuse what cannot be written, or is an input, before any work is done."""
@@ -136,17 +129,12 @@ class Outputs:
 
 
 @app.command("sweep-c", epilog=SWEEP_C)
+@grouped
 def sweep_c(
+    *,
     path: Table,
-    label: Label = None,
-    group: Group = None,
-    labels: Labels = None,
-    positive: Positive = None,
-    negative: Negative = None,
-    normalisation: Normalisation = "standard",
-    output: Output = None,
-    figure: Figure = None,
-    json: Json = False,
+    data: SideOptions,
+    outputs: OutputOptions,
     sigma: Annotated[float, typer.Option("--sigma", help="Of the gaussian kernel.")] = 1.0,
     low: Annotated[float, typer.Option("--from", help="Smallest C.")] = 1e-6,
     high: Annotated[float, typer.Option("--to", help="Largest C.")] = 1e6,
@@ -157,11 +145,9 @@ def sweep_c(
     from audioclass_lab.figures import draw_error_factors
     from audioclass_lab.sweeps import sweep_error_factor
 
-    outputs = Outputs(output, figure, json)
-    outputs.check([path, labels])
-    data = Data(path, label, group, labels, positive, negative, normalisation)
+    outputs.check([path, data.labels])
     values = _log_grid("C", low, high, points)
-    kernel, sides = Gaussian(sigma), data.sides()
+    kernel, sides = Gaussian(sigma), data.read(path)
     with screen.progress() as progress:
         rows, summary = sweep_error_factor(sides, kernel, values, outputs.ledger("sweep-c"), progress)
     if outputs.figure is not None:
@@ -171,17 +157,12 @@ def sweep_c(
 
 
 @app.command("sweep-sigma", epilog=SWEEP_SIGMA)
+@grouped
 def sweep_sigma(
+    *,
     path: Table,
-    label: Label = None,
-    group: Group = None,
-    labels: Labels = None,
-    positive: Positive = None,
-    negative: Negative = None,
-    normalisation: Normalisation = "standard",
-    output: Output = None,
-    figure: Figure = None,
-    json: Json = False,
+    data: SideOptions,
+    outputs: OutputOptions,
     kernel: Annotated[str, typer.Option("--kernel", help="Any kernel that has a sigma.")] = "gaussian",
     criterion: Annotated[
         list[str] | None,
@@ -197,16 +178,14 @@ def sweep_sigma(
     from audioclass_lab import sweeps
     from audioclass_lab.figures import draw_sigmas
 
-    outputs = Outputs(output, figure, json)
-    outputs.check([path, labels])
-    data = Data(path, label, group, labels, positive, negative, normalisation)
+    outputs.check([path, data.labels])
     manager = plugin_manager()
     criteria = [manager.make("criterion", name) for name in dict.fromkeys(criterion or CRITERIA)]
     swept = manager.make("kernel", kernel)
     if not hasattr(swept, "sigma"):
         raise UsageError(f"kernel {kernel!r} has no sigma to sweep")
     values, C = _log_grid("sigma", low, high, points), _error_factor(error_factor)
-    sides = data.sides()
+    sides = data.read(path)
     with screen.progress() as progress:
         sweep = sweeps.sweep_sigma(sides, swept, values, criteria, C, outputs.ledger("sweep-sigma"), progress)
     if outputs.figure is not None:
@@ -215,10 +194,10 @@ def sweep_sigma(
 
 
 @app.command(epilog=screen.examples("audioclass lab surfaces --set curve --sigma 0.1 --sigma 1 --C 2 --figure c.png"))
+@grouped
 def surfaces(
-    output: Output = None,
-    figure: Figure = None,
-    json: Json = False,
+    *,
+    outputs: OutputOptions,
     name: Annotated[str, typer.Option("--set", help="checkerboard or curve.")] = "checkerboard",
     examples: Annotated[int, typer.Option("--examples", min=4, help="How many.")] = 100,
     sigma: Annotated[list[float] | None, typer.Option("--sigma", help="Again for more.")] = None,
@@ -231,7 +210,6 @@ def surfaces(
     from audioclass_lab import surfaces as shapes
     from audioclass_lab.figures import draw_surfaces
 
-    outputs = Outputs(output, figure, json)
     outputs.check()
     if name not in shapes.SETS:
         raise unknown_name("set", name, shapes.SETS)

@@ -40,13 +40,11 @@ def shortest_path(arcs: np.ndarray, start: int, goals: np.ndarray) -> list[int]:
     """Labels from `start` to the nearest of the `goals` along `arcs`, (Q, Q) of truth values; empty where none is."""
     paths = {start: [start]}
     front = [start]
-    while front:
-        reached = [(label, int(after)) for label in front for after in np.flatnonzero(arcs[label])]
-        front = []
-        for label, after in reached:
-            if after not in paths:
-                paths[after] = [*paths[label], after]
-                front.append(after)
-                if goals[after]:
-                    return paths[after]
+    for label in front:  # which grows: the nearest are reached first
+        reached = [after for after in np.flatnonzero(arcs[label]).tolist() if after not in paths]
+        for after in reached:
+            paths[after] = [*paths[label], after]
+            if goals[after]:
+                return paths[after]
+        front += reached
     return []
