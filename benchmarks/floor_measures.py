@@ -49,8 +49,9 @@ def floor_measures(
     truth: Sequence[Row], estimated: Sequence[Row], pauses: Sequence[Pause], n_steps: int
 ) -> dict[str, float | None]:
     """Recall of the pauses that were put in, precision of the time called silent, and found silences over true ones."""
+    never = np.zeros(n_steps, bool)
     reference, found = (
-        np.where(measures.steps_of(rows, n_steps).get("silence", False), "silence", "sound").astype(object)
+        np.where(measures.steps_of(rows, n_steps).get("silence", never), "silence", "sound").astype(object)
         for rows in (truth, estimated)
     )
     every = measures.silences(reference, pauses)
