@@ -10,9 +10,11 @@ boundary_precision_…, of the found ones; segments_over_truth, and _sounds with
 silence_recall_500ms, of silences from half a second on, of which at least 80 % is silent with both edges within 0.1 s,
 those of -55 dB left out, and silence_recall by length and by level; silence_precision, of the time called silent;
 speech_f1; cost_over_extract, processor time of classifying over that of extracting, one thread; overlap_f1, of speech
-over music found by the multi-label model that --multi-label names, else null. inaspeechsegmenter_…, pyaudioanalysis_…
-and silero_vad_… are the answers of these where they are installed. --model names another model; --quick takes one
-programme.
+over music found by the multi-label model that --multi-label names, else null; auto_silence_recall_500ms, of pauses that
+were put in, those of -55 dB included, auto_silence_precision and auto_silences_over_truth, of silences found by the
+noise floor, in the programmes as they are and with white noise over all of them at -50 and -45 dB, where what is below
+the noise is silent in the truth too. inaspeechsegmenter_…, pyaudioanalysis_… and silero_vad_… are the answers of these
+where they are installed. --model names another model; --quick takes one programme.
 """
 
 import os
@@ -29,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bench
+import floor_measures
 import numpy as np
 import segment_measures as measures
 import segmenters
@@ -183,6 +186,19 @@ def silence_measures(reference: np.ndarray, estimated: np.ndarray, pauses: Seque
     }
 
 
+def by_noise_floor(timeline: Timeline, sample_rate: int) -> dict[str, dict[str, float | None]]:
+    """Measures of `auto`, each by the noise that was added."""
+    truth = timeline.joined([one.truth for one in timeline.programmes])
+    answers = [floor_measures.silences_by_floor(one.path, sample_rate) for one in timeline.programmes]
+    results: dict[str, dict[str, float | None]] = {}
+    for added in answers[0]:
+        found, masked = (timeline.joined([answer[added][which] for answer in answers]) for which in (0, 1))
+        measured = floor_measures.floor_measures([*truth, *masked], found, timeline.pauses(), timeline.n_steps)
+        for key, value in measured.items():
+            results.setdefault(key, {})[added] = value
+    return results
+
+
 def rows_of(path: Path, model: object) -> list[Row]:
     """What classification says of a programme."""
     return [(each.start, each.end, each.label) for each in classify(path, model).segments]
@@ -244,6 +260,8 @@ def main() -> None:
         answers.append(rows_of(one.path, model))
     results = measure(timeline, answers)
     results["overlap_f1"] = overlap(timeline, asked.multi_label)
+    bench.note("silences by the noise floor")
+    results |= by_noise_floor(timeline, model.recipe.framing.sample_rate)
     bench.note("cost")
     with tempfile.TemporaryDirectory() as name:
         shorter = excerpt(timeline.programmes[0].path, Path(name), 300.0 if asked.quick else 900.0)

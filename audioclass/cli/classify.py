@@ -77,7 +77,7 @@ class SegmentOptions(OptionGroup):
         typer.Option(
             "--silence",
             metavar="DB|auto",
-            help="Level below which a recording is silent, in dB of full scale; auto: near its noise floor.",
+            help="Level below which a recording is silent, in dB of full scale; auto: -60, or at its noise floor.",
         ),
     ] = "-60"
     no_silence: Annotated[

@@ -74,7 +74,7 @@ class ArchiveSegmentOptions(OptionGroup):
         str | None,
         typer.Option(
             "--silence", metavar="DB|auto|none",
-            help="Level below which a recording is silent, auto by its noise floor.",
+            help="Level below which a recording is silent; auto: -60, or at its noise floor.",
             show_default="as before, or -60",
         ),
     ] = None  # fmt: skip

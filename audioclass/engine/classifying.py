@@ -79,7 +79,7 @@ def classify(
     apart; `hop` states other seconds from one window to the next, `hop="recipe"` takes window and hop of its recipe.
 
     What is quieter than `silence`, in dB of full scale, for `min_silence` seconds or more is silence for every model;
-    with `"auto"` what is no louder than the noise floor of the recording, with None only what the model labels so.
+    with `"auto"` also what lies at the noise floor of the recording, with None only what the model labels so.
 
     What is stranger than all but a share of `unknown` of the training recordings is called `unknown`; `novelty` of the
     result is the p-value behind that. At a `risk` of 0.05, `sets` of the result are labels of which one is the true one

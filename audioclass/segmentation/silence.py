@@ -12,6 +12,7 @@ import numpy as np
 
 from audioclass.data import QUIETEST, SHORTEST_PADDING, Contours, Segment
 from audioclass.errors import UsageError
+from audioclass.segmentation.noise_floor import NoiseFloor
 
 SILENCE = "silence"
 AUTOMATIC, NO_SILENCE = "auto", "none"  # what may be stated instead of a level
@@ -23,20 +24,13 @@ BESIDE_CLICK = 0.2  # seconds of silence on both sides of it, at least
 DIGITAL_LEVEL = math.floor(20 * math.log10(QUIETEST))  # dB, as levels are rounded
 QUIETEST_STATED, LOUDEST_STATED = -110.0, -10.0  # dB: levels that can be asked for
 
-FLOOR_HISTORY = 60.0  # seconds that the noise floor is estimated from
-FIRST_ESTIMATE = 10.0  # seconds that are waited for before the first
-FLOOR_QUANTILE, LOUD_QUANTILE = 0.05, 0.95
-ABOVE_FLOOR = 8.0  # dB above the floor that still are floor
-BELOW_LOUD = 30.0  # dB that a pause lies below what is loud, at least
-DIGITAL = -100.0  # dB: a cell that is quieter holds no noise of a recording
-
 
 @dataclass(frozen=True)
 class SilenceRule:
     """The level in dB of full scale below which a recording is silent, and the seconds that this lasts at least.
 
-    Without a level it is set by the noise floor: somewhat above the quietest twentieth of the last minute, but well
-    below what is loud in it, and never below the default.
+    Without a level it is silent below the default, at the noise floor of the recording, and where noise below -53 dB is
+    as flat as in a pause that was cut in.
     """
 
     level: float | None = DEFAULT_LEVEL
@@ -58,7 +52,7 @@ class SilenceRule:
     @property
     def longest_wait(self) -> float:
         """Seconds, at most, from a cell to the moment when it is known whether it is silent."""
-        return self.least if self.level is not None else self.least + FIRST_ESTIMATE
+        return self.least if self.level is not None else self.least + NoiseFloor.longest_wait
 
     @property
     def text(self) -> str:
@@ -85,7 +79,7 @@ class SilenceFinder:
 
     def __init__(self, rule: SilenceRule) -> None:
         self._rule = rule
-        self._floor = None if rule.level is not None else NoiseFloor()
+        self._floor = None if rule.level is not None else NoiseFloor(DEFAULT_LEVEL)
         self._cell, self._start, self._n_cells = 0.0, 0.0, 0
         self._open: float | None = None  # where a run of quiet cells began that has not ended
         self._quiet_until = 0.0  # the end of its last quiet cell
@@ -200,20 +194,22 @@ class DigitalRuns:
     def __init__(self) -> None:
         self._runs: deque[tuple[float, float]] = deque()
         self._open: float | None = None  # where a run began that has not ended
-        self._end = 0.0
+        self._start, self._end, self._n_cells = 0.0, 0.0, 0
 
     def push(self, contours: Contours) -> None:
-        """Take in the next cells."""
+        """Take in the next cells; times are counted from the first, so that they are the same however cells come."""
+        self._start = contours.start if not self._n_cells else self._start
         is_digital = contours.levels <= DIGITAL_LEVEL
         changes = np.flatnonzero(np.diff(is_digital.astype(np.int8), prepend=np.int8(self._open is not None)))
         for change in changes.tolist():
-            at = contours.start + change * contours.cell
+            at = self._start + (self._n_cells + change) * contours.cell
             if self._open is None:
                 self._open = at
             else:
                 self._runs.append((self._open, at))
                 self._open = None
-        self._end = contours.start + len(is_digital) * contours.cell
+        self._n_cells += len(is_digital)
+        self._end = self._start + self._n_cells * contours.cell
 
     def seconds_within(self, window: Segment) -> float:
         """How much of a window is padding; windows are asked for in order of time, once all of them is known."""
@@ -226,39 +222,3 @@ class DigitalRuns:
 def _within(window: Segment, stretches: Iterable[tuple[float, float]]) -> Iterator[float]:
     """How much of a window each stretch covers."""
     return (max(0.0, min(end, window.end) - max(start, window.start)) for start, end in stretches)
-
-
-class NoiseFloor:
-    """Which cells are no louder than the noise floor of the last minute, second by second.
-
-    The first seconds are judged together, once there are enough of them for an estimate.
-    """
-
-    def __init__(self) -> None:
-        self._held = np.empty(0)  # levels that wait for the end of their second, or of the first estimate
-        self._history = np.empty(0)
-
-    def push(self, levels: np.ndarray, cell: float) -> np.ndarray:
-        """Take in the next levels; for each that is judged now whether it is floor."""
-        self._held = np.concatenate([self._held, levels])
-        second = round(1 / cell)
-        parts = [np.empty(0, bool)]
-        while len(self._held) >= (wanted := second if len(self._history) else round(FIRST_ESTIMATE / cell)):
-            parts.append(self._judge(self._held[:wanted], cell))
-            self._held = self._held[wanted:]
-        return np.concatenate(parts)
-
-    def finish(self, cell: float) -> np.ndarray:
-        """The levels that wait, at the end of the recording."""
-        held, self._held = self._held, np.empty(0)
-        return self._judge(held, cell)
-
-    def _judge(self, levels: np.ndarray, cell: float) -> np.ndarray:
-        history = np.concatenate([self._history, levels])[-round(FLOOR_HISTORY / cell) :]
-        self._history = history
-        sounding = history[history > DIGITAL]
-        if not len(sounding):
-            return np.asarray(levels < DEFAULT_LEVEL)
-        floor, loud = np.quantile(sounding, [FLOOR_QUANTILE, LOUD_QUANTILE])
-        threshold = min(max(floor + ABOVE_FLOOR, DEFAULT_LEVEL), max(loud - BELOW_LOUD, DEFAULT_LEVEL))
-        return np.asarray(levels < threshold)

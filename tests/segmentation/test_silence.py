@@ -66,21 +66,6 @@ def test_what_was_trimmed_is_silent():
     assert silences([-20] * 40 + [-90] * 10, trailing=0.3) == [(0.8, 1.3)]
 
 
-def test_a_pause_above_the_level_is_found_by_the_noise_floor():
-    rng = np.random.default_rng(0)
-    speech, pause = rng.integers(-35, -15, 500), rng.integers(-56, -53, 60)
-    levels = np.concatenate([speech, pause, speech, pause, speech])
-    assert silences(levels) == []
-    expected = [(10.0, 11.2), (21.2, 22.4)]
-    assert silences(levels, SilenceRule(None)) == expected
-    assert silences(levels, SilenceRule(None), sizes=[7] * 400) == expected
-
-
-def test_steady_sounds_are_no_floor():
-    for level in (-20, -45, -58):
-        assert silences([level] * 2000, SilenceRule(None)) == []
-
-
 def test_what_is_known_is_never_taken_back():
     rng = np.random.default_rng(1)
     levels = np.repeat(rng.choice([-90, -30], 60), rng.integers(1, 30, 60))
@@ -116,6 +101,17 @@ def test_digital_silence_does_not_count_where_sounds_are_described(levels, silen
     for first, last in itertools.pairwise(cuts):
         finder.push(contours(levels[first:last], first * CELL))
     assert finder.shares(Segment(0.0, 100 * CELL)) == pytest.approx((silent, described))
+
+
+def test_without_a_level_it_is_known_six_seconds_later():
+    rng = np.random.default_rng(3)
+    levels = np.concatenate([rng.integers(-40, -15, 500), rng.integers(-51, -49, 100)] * 3)
+    rule = SilenceRule(None)
+    finder = SilenceFinder(rule)
+    for i, level in enumerate(levels):
+        finder.push(contours([level], i * CELL))
+        assert (i + 1) * CELL - finder.known_until <= rule.longest_wait + 1e-6
+    assert rule.longest_wait == pytest.approx(6.2)
 
 
 @pytest.mark.parametrize("stated", ["loud", "", "-60 dB"])
