@@ -26,6 +26,7 @@ from audioclass.engine.previewing import preview_lag
 from audioclass.engine.streaming import SHORT_BLOCK, classify_stream, in_batches
 from audioclass.errors import UsageError
 from audioclass.parameters import component
+from audioclass.segmentation.silence import SilenceRule
 
 
 @pytest.fixture(scope="module")
@@ -221,3 +222,18 @@ def test_a_short_sound_in_digital_silence_is_told_by_its_own_frames(model, label
     bare = classify_recording(tmp_path / "bare.wav", model, segmentation("none")).result
     assert [one.segment.label for one in between] == [segment.label for segment in bare.segments] == [label]
     assert between[0].posteriors.max() > 0.6  # nothing was known of it where windows were mostly silent
+
+
+@pytest.mark.parametrize("block_length", [1000, 4096, 30000])
+def test_silences_at_the_noise_floor_are_the_same_live(recording, model, block_length, tmp_path):
+    samples, _ = soundfile.read(recording)
+    samples = np.where(np.arange(len(samples)) // RATE % 6 == 5, 0, samples)  # the last second of every sound
+    hiss = 10 ** (-50 / 20) * np.random.default_rng(0).standard_normal(len(samples))
+    soundfile.write(tmp_path / "hiss.wav", samples + hiss, RATE)
+    options = replace(segmentation("hmm"), silence=SilenceRule(None))
+    live = list(classify_stream(read_blocks(tmp_path / "hiss.wav", RATE, block_length=block_length), model, options))
+    file = classify_recording(tmp_path / "hiss.wav", model, options).result
+    assert [one.segment for one in live] == list(file.segments)
+    assert np.array_equal([one.posteriors for one in live], file.P)
+    found = [one.segment for one in live if one.segment.label == "silence"]
+    assert [round(one.start) for one in found] == [5, 11, 17, 23, 29, 35, 41, 47]
