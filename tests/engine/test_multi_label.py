@@ -10,23 +10,27 @@ import numpy as np
 import pytest
 import soundfile
 from overlaps import RATE, SCENES, scene, write_overlaps
+from runs import segmentation
 
-from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.blocks import cut_blocks, read_blocks
+from audioclass.audio.contours import ContourMeter
 from audioclass.audio.decode import open_audio
 from audioclass.classifier.archive import DIGESTS
 from audioclass.classifier.card import card_of
 from audioclass.classifier.saving import save_model
 from audioclass.classifier.summary import Summary
 from audioclass.cli.timeline import Timeline
-from audioclass.data import Segment
+from audioclass.data import Contours, Posteriors, Segment
 from audioclass.engine.calibrating import calibrate
 from audioclass.engine.classifying import classify, classify_recording
 from audioclass.engine.datasets import gather, read_corpus_at
 from audioclass.engine.evaluating import cross_validate, evaluate_model
+from audioclass.engine.following import follow_stream, live_blocks
 from audioclass.engine.indexing import add_recordings
 from audioclass.engine.models import load_model
+from audioclass.engine.previewing import Preview, PreviewGrid
 from audioclass.engine.runs import make_run
-from audioclass.engine.streaming import SegmentationOptions, classify_stream
+from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.engine.training import train
 from audioclass.engine.updating import update
 from audioclass.errors import ModelError, UsageError
@@ -161,6 +165,77 @@ def test_blocks_and_a_file_give_the_same_to_the_bit(trained, recording, size):
     again = classify_recording(stream, trained.model, options).result
     assert again.segments == result.segments
     assert again.P.tobytes() == result.P.tobytes()
+
+
+@pytest.fixture(scope="module")
+def restless(tmp_path_factory):
+    """A minute in which labels come and go, with pauses of digital silence."""
+    samples = np.concatenate([scene(SCENES[i % len(SCENES)], i % 4) for i in range(8)])
+    for second in (3, 14, 15, 30, 44):
+        samples[round((second + 0.3) * RATE) : round((second + 0.8) * RATE)] = 0
+    path = tmp_path_factory.mktemp("live") / "restless.wav"
+    soundfile.write(path, samples, RATE)
+    return path
+
+
+@pytest.mark.parametrize("options", [{}, {"smooth": "none"}, {"min_duration": 2.1}, {"windows": True}], ids=str)
+def test_segments_of_a_live_stream_come_within_the_lag_and_are_those_of_the_file(trained, restless, options):
+    model, how, taken = trained.model, segmentation(**options), 0.0
+
+    def heard(audio):
+        nonlocal taken
+        for block in live_blocks(audio, model):
+            taken = (block.start + len(block.samples)) / block.sample_rate
+            yield block
+
+    with open_audio(restless) as audio:
+        live = [(one, taken) for one in classify_stream(heard(audio), model, how)]
+    file = classify_recording(restless, model, how).result
+    assert tuple(one.segment for one in by_start([one for one, _ in live], model.labels)) == file.segments
+    behind = max(when - one.segment.end for one, when in live)
+    assert how.lag(model) - 8 < behind <= how.lag(model)
+
+
+@pytest.mark.parametrize("size", [SHORT_BLOCK, 700])
+def test_provisional_segments_are_told_by_label_and_leave_the_final_ones_as_they_are(trained, restless, size):
+    model, how, final, n_overlaps = trained.model, segmentation(), [], 0
+
+    def tell(changed):
+        nonlocal n_overlaps
+        ends = {one.segment.label: one.segment.end for one in final}
+        assert all(one.segment.start >= ends.get(one.segment.label, 0.0) for one in changed)
+        assert changed == by_start(changed, model.labels)
+        n_overlaps += any(a.segment.end > b.segment.start for a, b in itertools.pairwise(changed))
+
+    rate = model.recipe.framing.sample_rate
+    final += follow_stream(read_blocks(restless, rate, block_length=size), model, how, tell)
+    assert n_overlaps > 5
+    assert (
+        tuple(one.segment for one in by_start(final, LABELS))
+        == classify_recording(restless, model, how).result.segments
+    )
+
+
+def test_what_is_provisional_is_what_the_windows_so_far_give(trained, restless):
+    """Where nothing is ever final, by brute force: all windows and contours so far through a stream that then ends."""
+    model, how = trained.model, segmentation()
+    recipe = model.recipe
+    preview, plain = Preview(model, how), Preview(model, segmentation("none", windows=True, threshold=1e-9))
+    meter, grid, standing, rows = ContourMeter(recipe.framing.sample_rate), PreviewGrid.of(recipe), [], []
+    blocks = list(read_blocks(restless, recipe.framing.sample_rate, block_length=SHORT_BLOCK))
+    whole = Contours.joined([*(meter.take() for _ in meter.watch(blocks)), meter.take()])
+    for block in blocks:
+        given = zip(plain.push(block), preview.push(block), strict=True)
+        for windows, changed in given:
+            rows.append(windows[-1])
+            if changed:
+                standing = [one for one in standing if one.segment.start < changed[0].segment.start] + changed
+            times = tuple(replace(one.segment, label="") for one in rows)
+            P = np.array([one.posteriors for one in rows])
+            n_samples = round(times[-1].end * recipe.framing.sample_rate) + grid.after * recipe.framing.hop_length
+            stream, known = how.stream(model), whole.split(meter.n_known(n_samples))[0]
+            expected = [*stream.push(Posteriors(P, LABELS, times, independent=True), known), *stream.finish()]
+            assert [one.segment for one in standing] == [one.segment for one in by_start(expected, LABELS)]
 
 
 def test_a_threshold_is_that_of_all_labels(trained, recording):
