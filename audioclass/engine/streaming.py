@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,12 +26,12 @@ from audioclass.run import Run
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
 from audioclass.segmentation.borders import StoredBorders, seconds_after
 from audioclass.segmentation.novelty import NoveltyRule
-from audioclass.segmentation.results import SegmentStream, classified_windows
+from audioclass.segmentation.results import SegmentStream, classified_windows, result_of
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.silence import DEFAULT_SILENCE, SILENCE, SilenceFinder, SilenceRule
 from audioclass.segmentation.smoothing import WindowSmoother
 from audioclass.segmentation.stretches import ContourRule, WaitingWindows
-from audioclass.segmentation.tiers import TierStream, TierWindows
+from audioclass.segmentation.tiers import TierStream, TierWindows, by_start
 from audioclass.threads import one_thread
 from audioclass.training.novelty import FEWEST_GROUPS
 
@@ -319,6 +319,13 @@ def heard_features(
         yield features, meter.take()
     nothing = np.empty((0, len(recipe.columns)), np.float32)
     yield Features(nothing, recipe.columns, recipe.groups, ()), meter.take()
+
+
+def recording_result(name: str, segments: Sequence[ClassifiedSegment], model: Model) -> Result:
+    """The table of a recording's segments, in order of time."""
+    in_order = by_start(segments, model.labels) if model.is_multi_label else segments
+    rows = [(name, segment) for segment in in_order]
+    return result_of(rows, model.labels, model.taxonomy, independent=model.is_multi_label)
 
 
 def classify_stream(blocks: Iterable[Block], model: Model, options: SegmentationOptions) -> Iterator[ClassifiedSegment]:

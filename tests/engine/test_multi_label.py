@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import soundfile
-from overlaps import RATE, SCENES, scene, write_overlaps
+from overlaps import OPTIONS, RATE, SCENES, scene, write_overlaps
 from runs import segmentation
 
 from audioclass.audio.blocks import cut_blocks, read_blocks
@@ -17,7 +17,6 @@ from audioclass.audio.contours import ContourMeter
 from audioclass.audio.decode import open_audio
 from audioclass.classifier.archive import DIGESTS
 from audioclass.classifier.card import card_of
-from audioclass.classifier.saving import save_model
 from audioclass.classifier.summary import Summary
 from audioclass.cli.timeline import Timeline
 from audioclass.data import Contours, Posteriors, Segment
@@ -26,7 +25,6 @@ from audioclass.engine.classifying import classify, classify_recording
 from audioclass.engine.datasets import gather, read_corpus_at
 from audioclass.engine.evaluating import cross_validate, evaluate_model
 from audioclass.engine.following import follow_stream, live_blocks
-from audioclass.engine.indexing import add_recordings
 from audioclass.engine.models import load_model
 from audioclass.engine.previewing import Preview, PreviewGrid
 from audioclass.engine.runs import make_run
@@ -42,26 +40,23 @@ from audioclass.plugins.manager import plugin_manager
 from audioclass.reports.recording import recording_page
 from audioclass.segmentation.tiers import by_start
 
-OPTIONS = {"recipe": "broadcast", "window": 1.0, "hop": 0.5, "group_weights": "equal"}
 NEW = ((("clicks", 1.0, 6.0), ("tone", 3.0, 7.5)),)
 LABELS = ("clicks", "tone")
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    return write_overlaps(tmp_path_factory.mktemp("overlaps") / "corpus")
+@pytest.fixture
+def corpus(overlap_corpus):
+    return overlap_corpus
 
 
-@pytest.fixture(scope="module")
-def trained(corpus):
-    return train(corpus, run=make_run(cache=None), **OPTIONS)
+@pytest.fixture
+def trained(overlap_trained):
+    return overlap_trained
 
 
-@pytest.fixture(scope="module")
-def saved(trained, tmp_path_factory):
-    path = tmp_path_factory.mktemp("models") / "overlaps.audioclass"
-    save_model(trained.model, path)
-    return path
+@pytest.fixture
+def saved(overlap_file):
+    return overlap_file
 
 
 @pytest.fixture(scope="module")
@@ -298,12 +293,6 @@ def test_what_such_a_model_cannot_do_is_refused_in_one_line(saved, corpus):
         calibrate(saved, corpus)
     with pytest.raises(UsageError, match="each row of y has one"):
         AudioclassClassifier(strategy="binary_relevance").fit(np.eye(4), [0, 0, 1, 1])
-
-
-def test_an_archive_refuses_such_a_model(saved, recording, tmp_path):
-    pytest.importorskip("deltalake")
-    with pytest.raises(UsageError, match="its labels overlap, which archives do not hold"):
-        add_recordings(tmp_path / "archive", [recording], make_run(cache=None), str(saved))
 
 
 def test_a_strategy_of_overlapping_labels_can_be_stated_for_any_corpus(tmp_path):
