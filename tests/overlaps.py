@@ -34,10 +34,10 @@ def scene(segments, seed: int) -> np.ndarray:
     return samples
 
 
-def write_overlaps(folder: Path, scenes=SCENES) -> Path:
-    """Recordings with an Audacity label track beside each."""
+def write_overlaps(folder: Path, scenes=SCENES, first: int = 0) -> Path:
+    """Recordings with an Audacity label track beside each, numbered from the first on."""
     folder.mkdir(parents=True, exist_ok=True)
-    for number, segments in enumerate(scenes):
+    for number, segments in enumerate(scenes, start=first):
         soundfile.write(folder / f"{number}.wav", scene(segments, number), RATE)
         lines = (f"{start:.3f}\t{end:.3f}\t{label}\n" for label, start, end in segments)
         (folder / f"{number}.txt").write_text("".join(lines), encoding="utf-8")

@@ -11,7 +11,7 @@ import numpy as np
 from audioclass.evaluation.bootstrap import Interval, Resampling, bootstrap
 from audioclass.evaluation.formatting import plain_measure, plain_number, shown, shown_interval
 from audioclass.evaluation.views import Measure
-from audioclass.numerics import log_loss
+from audioclass.numerics import independent_log_losses
 
 MEASURES = {
     "macro_f1": "macro F1",
@@ -182,7 +182,7 @@ def _measures(holds: np.ndarray, P: np.ndarray, thresholds: np.ndarray) -> Calla
     """All measures of a resample."""
     given = thresholds <= P
     is_exact = (given == holds).all(axis=1)
-    losses = np.array([_loss(p, h) for p, h in zip(P, holds, strict=True)])
+    losses = independent_log_losses(P, holds)
 
     def measures(multiplicities: np.ndarray) -> dict[str, float]:
         weights = np.asarray(multiplicities, float)
@@ -205,10 +205,6 @@ def _rates(holds: np.ndarray, given: np.ndarray, weights: np.ndarray) -> dict[st
     hits, n_given, n_true = (weights @ each for each in (given & holds, given, holds))
     with np.errstate(invalid="ignore", divide="ignore"):
         return {"precision": hits / n_given, "recall": hits / n_true, "f1": 2 * hits / (n_given + n_true)}
-
-
-def _loss(p: np.ndarray, holds: np.ndarray) -> float:
-    return log_loss(np.stack([1 - p, p], axis=1), holds.astype(int))
 
 
 def _mean(values: np.ndarray) -> float:

@@ -17,6 +17,8 @@ from audioclass.audio.contours import ContourMeter
 from audioclass.audio.decode import open_audio
 from audioclass.classifier.archive import DIGESTS
 from audioclass.classifier.card import card_of
+from audioclass.classifier.model import Model
+from audioclass.classifier.saving import save_model
 from audioclass.classifier.summary import Summary
 from audioclass.cli.timeline import Timeline
 from audioclass.data import Contours, Posteriors, Segment
@@ -31,7 +33,7 @@ from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.engine.training import train
 from audioclass.engine.updating import update
-from audioclass.errors import ModelError, UsageError
+from audioclass.errors import CorpusError, ModelError, UsageError
 from audioclass.estimator import AudioclassClassifier
 from audioclass.evaluation.detection import segment_based
 from audioclass.extraction.recipes import load_recipe
@@ -289,8 +291,6 @@ def test_what_such_a_model_cannot_do_is_refused_in_one_line(saved, corpus):
         train(corpus, strategy="one_vs_one", **OPTIONS)
     with pytest.raises(UsageError, match="cannot be added to"):
         update(saved, corpus)
-    with pytest.raises(UsageError, match="cannot be recalibrated"):
-        calibrate(saved, corpus)
     with pytest.raises(UsageError, match="each row of y has one"):
         AudioclassClassifier(strategy="binary_relevance").fit(np.eye(4), [0, 0, 1, 1])
 
@@ -315,3 +315,62 @@ def test_labels_joined_with_plus_are_the_same_corpus(corpus, tmp_path):
     joined = gather(read_corpus_at(tmp_path / "joined.csv", run), recipe, run)
     apart = gather(replace(read_corpus_at(corpus, run), continuous=False), recipe, run)
     assert joined.sets == apart.sets
+
+
+# --- calibration -----------------------------------------------------------------------------------------------------
+
+OTHERS = (
+    (("tone", 0.5, 4.0), ("clicks", 2.0, 7.0)),
+    (("clicks", 1.0, 5.0), ("tone", 3.0, 7.5)),
+    (("tone", 0.0, 5.0), ("clicks", 4.0, 7.0)),
+    (("clicks", 0.0, 3.0), ("tone", 2.0, 6.0)),
+)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory):
+    """Recordings that the model was not trained on."""
+    return write_overlaps(tmp_path_factory.mktemp("held") / "held", OTHERS, first=10)
+
+
+def skewed(model, path):
+    """The same model, far too sure that both labels hold."""
+    calibrations = tuple({**one, "offset": one["offset"] - 6.0} for one in model.classifier.calibrations)
+    classifier = replace(model.classifier, calibrations=calibrations)
+    parts = model.taxonomy, dict(model.about), model.memory, model.inverse_temperature, None, model.recordings
+    save_model(Model.of(model.name, model.recipe, model.preprocessing, classifier, *parts), path)
+    return path
+
+
+def test_each_label_is_calibrated_anew_and_has_another_threshold(trained, held, tmp_path):
+    path = skewed(trained.model, tmp_path / "skewed.audioclass")
+    calibrated = calibrate(path, held, run=make_run(cache=None))
+    assert calibrated.is_better
+    model = calibrated.model
+    save_model(model, tmp_path / "calibrated.audioclass")
+    assert model.classifier.label_sets == trained.model.classifier.label_sets
+    stated = model.about["thresholds"]
+    assert stated == dict(zip(LABELS, np.round(model.classifier.thresholds, 6).tolist(), strict=True))
+    evaluation = evaluate_model(load_model(tmp_path / "calibrated.audioclass"), held, run=make_run(cache=None))
+    assert evaluation.evaluation(20).main.value("macro_f1") > 0.9
+
+
+def test_sets_of_labels_that_were_not_trained_on_count_in_a_calibration(tmp_path, held):
+    alone = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    trained = train(write_overlaps(tmp_path / "alone", alone), strategy="binary_relevance", run=make_run(), **OPTIONS)
+    assert "clicks+tone" not in trained.model.classifier.classes
+    save_model(trained.model, tmp_path / "alone.audioclass")
+    calibrated = calibrate(tmp_path / "alone.audioclass", held, run=make_run(cache=None))
+    assert calibrated.model.classifier.classes == trained.model.classifier.classes
+    assert calibrated.log_loss_after < calibrated.log_loss_before
+
+
+def test_recordings_that_trained_the_model_do_not_calibrate_it(saved, corpus):
+    with pytest.raises(CorpusError, match="has no recording that the model was not trained on"):
+        calibrate(saved, corpus, run=make_run(cache=None))
+
+
+def test_a_label_in_every_window_calibrates_nothing(saved, tmp_path):
+    everywhere = ((("tone", 0.0, 8.0), ("clicks", 2.0, 6.0)),) * 3
+    with pytest.raises(CorpusError, match="label 'tone' is in every window; calibration needs some without it"):
+        calibrate(saved, write_overlaps(tmp_path / "everywhere", everywhere, first=20), run=make_run(cache=None))
