@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 from overlaps import OPTIONS, RATE, SCENES, scene, write_overlaps
-from runs import segmentation
+from runs import config, segmentation
 
 from audioclass.audio.blocks import cut_blocks, read_blocks
 from audioclass.audio.contours import ContourMeter
@@ -24,6 +24,7 @@ from audioclass.cli.timeline import Timeline
 from audioclass.data import Contours, Posteriors, Segment
 from audioclass.engine.calibrating import calibrate
 from audioclass.engine.classifying import classify, classify_recording
+from audioclass.engine.comparing import compare_configs, compare_models
 from audioclass.engine.datasets import gather, read_corpus_at
 from audioclass.engine.evaluating import cross_validate, evaluate_model
 from audioclass.engine.following import follow_stream, live_blocks
@@ -39,6 +40,7 @@ from audioclass.evaluation.detection import segment_based
 from audioclass.extraction.recipes import load_recipe
 from audioclass.label_sets import are_multi_label
 from audioclass.plugins.manager import plugin_manager
+from audioclass.reports.comparison import write_comparison
 from audioclass.reports.recording import recording_page
 from audioclass.segmentation.tiers import by_start
 
@@ -374,3 +376,41 @@ def test_a_label_in_every_window_calibrates_nothing(saved, tmp_path):
     everywhere = ((("tone", 0.0, 8.0), ("clicks", 2.0, 6.0)),) * 3
     with pytest.raises(CorpusError, match="label 'tone' is in every window; calibration needs some without it"):
         calibrate(saved, write_overlaps(tmp_path / "everywhere", everywhere, first=20), run=make_run(cache=None))
+
+
+# --- comparison ------------------------------------------------------------------------------------------------------
+
+
+def test_strategies_of_labels_that_overlap_meet_on_the_same_folds(corpus, tmp_path):
+    strategies = ("binary_relevance", "binary_relevance:threshold=half")
+    configs = {name: config(strategy=name, **OPTIONS) for name in strategies}
+    found = compare_configs(corpus, configs, folds="2", run=make_run(cache=None))
+    assert found.measure == "mean_average_precision"
+    [pair] = found.pairs
+    assert set(pair.tests) == {"wilcoxon_log_loss", "corrected_t", "wilcoxon"}
+    assert pair.difference == 0  # thresholds do not change the order of probabilities, nor these
+    assert pair.adjusted["wilcoxon_log_loss"] == 1
+    write_comparison(tmp_path / "page.html", found)
+    assert "mean average precision" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_better_of_two_models_is_told(trained, held, tmp_path):
+    skewed(trained.model, tmp_path / "skewed.audioclass")
+    models = {"good": trained.model, "skewed": load_model(tmp_path / "skewed.audioclass")}
+    found = compare_models(held, models, run=make_run(cache=None))
+    good, other = (system.measures for system in found.systems)
+    assert good["log_loss"] < other["log_loss"]
+    for name, measures in zip(models, (good, other), strict=True):
+        evaluation = evaluate_model(models[name], held, run=make_run(cache=None)).evaluation(20)
+        assert measures == pytest.approx({each: evaluation.main.value(each) for each in measures})
+    [pair] = found.pairs
+    assert pair.tests["wilcoxon_log_loss"].p == pytest.approx(0.125)  # the least that four recordings can tell
+
+
+def test_models_of_both_kinds_meet_where_labels_overlap_alone(trained, held, tmp_path):
+    apart = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    one = train(write_overlaps(tmp_path / "apart", apart, first=30), run=make_run(), **OPTIONS).model
+    models = {"one": one, "both": trained.model}
+    assert len(compare_models(held, models, run=make_run(cache=None)).systems) == 2
+    with pytest.raises(UsageError, match="meet others on a corpus whose labels overlap"):
+        compare_models(tmp_path / "apart", models, run=make_run(cache=None))
