@@ -30,6 +30,7 @@ from audioclass.engine.evaluating import cross_validate, evaluate_model
 from audioclass.engine.following import follow_stream, live_blocks
 from audioclass.engine.models import load_model
 from audioclass.engine.previewing import Preview, PreviewGrid
+from audioclass.engine.remembering import trained_on
 from audioclass.engine.runs import make_run
 from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.engine.training import train
@@ -291,8 +292,6 @@ def test_folds_are_evaluated_with_the_thresholds_of_each(corpus):
 def test_what_such_a_model_cannot_do_is_refused_in_one_line(saved, corpus):
     with pytest.raises(UsageError, match="strategy=one_vs_one tells one label at a time"):
         train(corpus, strategy="one_vs_one", **OPTIONS)
-    with pytest.raises(UsageError, match="cannot be added to"):
-        update(saved, corpus)
     with pytest.raises(UsageError, match="each row of y has one"):
         AudioclassClassifier(strategy="binary_relevance").fit(np.eye(4), [0, 0, 1, 1])
 
@@ -414,3 +413,48 @@ def test_models_of_both_kinds_meet_where_labels_overlap_alone(trained, held, tmp
     assert len(compare_models(held, models, run=make_run(cache=None)).systems) == 2
     with pytest.raises(UsageError, match="meet others on a corpus whose labels overlap"):
         compare_models(tmp_path / "apart", models, run=make_run(cache=None))
+
+
+# --- updates ---------------------------------------------------------------------------------------------------------
+
+
+def test_recordings_are_added_to_a_model(trained, saved, held, recording, tmp_path):
+    updated = update(saved, held, run=make_run(cache=None))
+    model = updated.model
+    assert (model.labels, model.is_multi_label) == (LABELS, True)
+    assert updated.grouped.main.value("macro_f1") > 0.8
+    assert set(model.about["thresholds"]) == set(LABELS)
+    save_model(model, tmp_path / "updated.audioclass")
+    again = load_model(tmp_path / "updated.audioclass")
+    found = classify(recording, again)
+    assert segment_based({"": [labelled(*one) for one in NEW[0]]}, {"": list(found.segments)}, LABELS).macro_f1 > 0.8
+    assert trained_on(again, updated.dataset).all()
+    assert trained_on(again, trained.dataset).all()
+
+
+def test_recordings_that_are_added_again_count_once(saved, corpus):
+    updated = update(saved, corpus, run=make_run(cache=None))
+    assert any("4 of 4 recordings are in the model already" in remark for remark in updated.dataset.remarks)
+    assert updated.model.classifier.counts.sum() == load_model(saved).classifier.counts.sum()
+
+
+def test_sets_of_labels_that_are_new_may_be_added(tmp_path, held):
+    alone = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    trained = train(write_overlaps(tmp_path / "alone", alone), strategy="binary_relevance", run=make_run(), **OPTIONS)
+    save_model(trained.model, tmp_path / "alone.audioclass")
+    model = update(tmp_path / "alone.audioclass", held, run=make_run(cache=None)).model
+    assert "clicks+tone" in model.classifier.classes
+    assert model.classifier.n_machines == 2
+
+
+def test_what_cannot_be_added_is_one_line(saved, corpus, tmp_path):
+    other = write_overlaps(tmp_path / "other", ((("tone", 0.0, 5.0), ("clicks", 3.0, 6.0)),))
+    (other / "0.txt").write_text("0\t5\ttone\n3\t6\thum\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="label 'hum' is new: nobody knows where it holds in what"):
+        update(saved, other, run=make_run(cache=None))
+    apart = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    save_model(
+        train(write_overlaps(tmp_path / "apart", apart), run=make_run(), **OPTIONS).model, tmp_path / "one.audioclass"
+    )
+    with pytest.raises(UsageError, match="labels overlap, and apart tells one at a time"):
+        update(tmp_path / "one.audioclass", corpus, run=make_run(cache=None))
