@@ -92,6 +92,15 @@ def log_loss(P: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) ->
     return float(np.average(log_losses(P, y), weights=weights))
 
 
+def independent_log_losses(P: np.ndarray, holds: np.ndarray) -> np.ndarray:
+    """The same where several labels may hold, (n,): the mean over labels, each right where it holds or does not.
+
+    `P` and `holds` are (n, n_labels).
+    """
+    right = np.clip(np.where(holds, P, 1 - P), SMALLEST_PROBABILITY, 1)
+    return np.asarray(-np.log(right).mean(axis=1) + 0.0)
+
+
 def check_labelled(
     values: np.ndarray, y: np.ndarray, weights: np.ndarray | None, name: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

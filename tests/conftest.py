@@ -1,6 +1,7 @@
 import pytest
 from environments import make_environment
 from evenings import make_evening
+from overlaps import train_overlaps, write_overlaps
 from trained import train_small, write_corpus, write_recipe
 
 from audioclass.classifier.saving import save_model
@@ -47,3 +48,23 @@ def model_file(trained, tmp_path_factory):
 def evening(model_file, tmp_path_factory):
     """Recordings with clock times in an archive of the small model; nobody changes them."""
     return make_evening(tmp_path_factory.mktemp("evening"), model_file)
+
+
+@pytest.fixture(scope="session")
+def overlap_corpus(tmp_path_factory):
+    """A corpus whose labels overlap; nobody changes it."""
+    return write_overlaps(tmp_path_factory.mktemp("overlaps") / "corpus")
+
+
+@pytest.fixture(scope="session")
+def overlap_trained(overlap_corpus):
+    """A multi-label model of that corpus."""
+    return train_overlaps(overlap_corpus)
+
+
+@pytest.fixture(scope="session")
+def overlap_file(overlap_trained, tmp_path_factory):
+    """The file of that model; nobody changes it."""
+    path = tmp_path_factory.mktemp("models") / "overlaps.audioclass"
+    save_model(overlap_trained.model, path)
+    return path

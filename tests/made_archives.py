@@ -141,14 +141,14 @@ def window_table(content: str, vectors: np.ndarray, model: str = "0123456789ab",
     )
 
 
-def analysis_table(contents: Sequence[str], n_windows: int = 1, model: str = "0123456789ab"):
+def analysis_table(contents: Sequence[str], n_windows: int = 1, model: str = "0123456789ab", seconds=None):
     n = len(contents)
     return table_of(
         ANALYSES,
         {
             "content": list(contents),
             "model": [model] * n,
-            "seconds": [1.0] * n,
+            "seconds": [1.0] * n if seconds is None else seconds,
             "n_windows": [n_windows] * n,
             "reason": [None] * n,
             "seconds_taken": [0.1] * n,
@@ -158,7 +158,14 @@ def analysis_table(contents: Sequence[str], n_windows: int = 1, model: str = "01
     )
 
 
-def model_table(paths: Sequence[Sequence[str]], model: str = "0123456789ab", name: str = "made", age: int = 0):
+def model_table(
+    paths: Sequence[Sequence[str]],
+    model: str = "0123456789ab",
+    name: str = "made",
+    age: int = 0,
+    *,
+    independent: bool = False,
+):
     """A model of the labels that paths of a taxonomy lead to; it cannot be loaded."""
     return table_of(
         MODELS,
@@ -167,6 +174,7 @@ def model_table(paths: Sequence[Sequence[str]], model: str = "0123456789ab", nam
             "name": [name],
             "digest": [model.ljust(64, "0")],
             "labels": [[path[-1] for path in paths]],
+            "independent": [independent],
             "taxonomy": [json.dumps(paths)],
             "window_s": [0.5],
             "hop_s": [0.5],
@@ -183,10 +191,12 @@ def make_archive(
     recordings: Sequence[MadeRecording],
     segments: Sequence[MadeSegment],
     paths: Sequence[Sequence[str]],
+    *,
+    independent: bool = False,
 ) -> Path:
     """An archive of one made model with these rows."""
     create_archive(clean_address(folder))
-    append(folder, "models", model_table(paths))
+    append(folder, "models", model_table(paths, independent=independent))
     append(folder, "recordings", recording_table(recordings))
     append(folder, "segments", segment_table(segments, [path[-1] for path in paths]))
     return folder

@@ -6,7 +6,12 @@ import numpy as np
 import soundfile
 from signals import clicks, noise, tone
 
+from audioclass.engine.runs import make_run
+from audioclass.engine.trained import Trained
+from audioclass.engine.training import train
+
 RATE = 8000
+OPTIONS = {"recipe": "broadcast", "window": 1.0, "hop": 0.5, "group_weights": "equal"}
 # Of each recording the segments of both labels; what is between them is known to hold neither.
 SCENES = (
     (("tone", 1.0, 5.0), ("clicks", 3.0, 7.0)),
@@ -29,11 +34,16 @@ def scene(segments, seed: int) -> np.ndarray:
     return samples
 
 
-def write_overlaps(folder: Path, scenes=SCENES) -> Path:
-    """Recordings with an Audacity label track beside each."""
+def write_overlaps(folder: Path, scenes=SCENES, first: int = 0) -> Path:
+    """Recordings with an Audacity label track beside each, numbered from the first on."""
     folder.mkdir(parents=True, exist_ok=True)
-    for number, segments in enumerate(scenes):
+    for number, segments in enumerate(scenes, start=first):
         soundfile.write(folder / f"{number}.wav", scene(segments, number), RATE)
         lines = (f"{start:.3f}\t{end:.3f}\t{label}\n" for label, start, end in segments)
         (folder / f"{number}.txt").write_text("".join(lines), encoding="utf-8")
     return folder
+
+
+def train_overlaps(corpus: Path) -> Trained:
+    """A model of such a corpus."""
+    return train(corpus, run=make_run(cache=None), **OPTIONS)

@@ -30,6 +30,7 @@ RECORDINGS = {
 SQL_TYPES = {
     "text": "VARCHAR",
     "integer": "BIGINT",
+    "boolean": "BOOLEAN",
     "number": "DOUBLE",
     "single": "FLOAT",
     "bytes": "BLOB",

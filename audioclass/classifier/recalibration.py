@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.step_contest import InnerFold, StepContest, recombined
+from audioclass.label_sets import LabelSets, members_of
+from audioclass.problems import Dichotomy, Plan
 from audioclass.strategies.last_step import TEMPERINGS_IN_ORDER, LastStep, StepKind
 
 
@@ -31,6 +34,25 @@ def recalibrated(
     views = [InnerFold(folds != fold, scores) for fold in np.unique(folds)]
     kind = _best_kind(StepContest(renewed, views, y, weights), classifier.last_step)
     return renewed.with_last_step(kind.fit(renewed.evidence(scores), y, weights))
+
+
+def over_sets(classifier: Classifier, names: Sequence[str]) -> Classifier:
+    """A multi-label classifier over further sets of its labels: each is on the side of a label that it holds or not.
+
+    It has no example of them, but whoever calibrates it may.
+    """
+    sets, plan = classifier.label_sets, classifier.plan
+    if sets is None or plan is None or len(plan.dichotomies) != len(sets.labels):
+        raise ValueError(f"strategy {classifier.strategy.name!r} has no dichotomy for each label")
+    place = {label: k for k, label in enumerate(sets.labels)}
+    further = (tuple(sorted(place[label] for label in members_of(name))) for name in names if name not in sets.names)
+    wider = LabelSets(sets.labels, (*sets.sets, *further))
+    sides = (
+        Dichotomy(tuple(np.flatnonzero(holds).tolist()), tuple(np.flatnonzero(~holds).tolist()))
+        for holds in wider.membership.T
+    )
+    counts = np.concatenate([classifier.counts, np.zeros(len(wider.sets) - len(sets.sets), classifier.counts.dtype)])
+    return replace(classifier, label_sets=wider, plan=Plan(len(wider.sets), tuple(sides)), counts=counts)
 
 
 def _best_kind(contest: StepContest, step: LastStep) -> StepKind:

@@ -44,7 +44,7 @@ def show_evaluation(evaluation: Evaluation | MultiLabelEvaluation) -> None:
 def show_comparison(comparison: Comparison) -> None:
     """Each system with its figures and costs, then each pair with its tests."""
     costs = [name.replace("_", " ") for name in comparison.costs]
-    screen.table(("system", "accuracy", "log-loss", "ECE", *costs), comparison.rows())
+    screen.table(("system", *comparison.main_measures.values(), *costs), comparison.rows())
     screen.out("")
     tests = [f"p {name.replace('_', ' ')}" for name in comparison.tests]
     screen.table(("first", "second", comparison.measure, "95 %", *tests), comparison.pair_rows())

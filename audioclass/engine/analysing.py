@@ -19,14 +19,13 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.projection import Projection
 from audioclass.data import Block, Contours, Cut, Features, Posteriors, Result, Segment
 from audioclass.engine.models import ModelFile
-from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, heard_features
+from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, heard_features, recording_result
 from audioclass.errors import AudioclassError, AudioFileError, ComponentError
 from audioclass.extraction.batch import extract_one, find_cached
 from audioclass.extraction.cache import Cache, content_of, segments_of
 from audioclass.recordings import regular
 from audioclass.run import Progress, Run, silent
 from audioclass.segmentation.outlines import Outline, Outliner
-from audioclass.segmentation.results import result_of
 from audioclass.segmentation.silence import DEFAULT_SILENCE, SilenceRule
 from audioclass.threads import one_thread
 
@@ -110,12 +109,13 @@ class StoredWindows:
         """The levels of the recording from each window to the next."""
         return self.outline.levels_by_window(self.times[:, 0])
 
-    def posteriors(self, labels: tuple[str, ...]) -> Posteriors:
-        """As smoothers and segments take them."""
+    def posteriors(self, model: Model) -> Posteriors:
+        """As smoothers and segments take them: rows sum to 1 again where labels are not independent."""
         P = self.P.astype(np.float64)
+        P = P if model.is_multi_label else P / P.sum(axis=1, keepdims=True)
         segments = tuple(Segment(float(start), float(end)) for start, end in self.times)
         strangeness = None if self.strangeness is None else self.strangeness.astype(np.float64)
-        return Posteriors(P / P.sum(axis=1, keepdims=True), labels, segments, strangeness)
+        return Posteriors(P, model.labels, segments, strangeness, model.is_multi_label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,9 +297,9 @@ def segmented(windows: StoredWindows, model: Model, options: SegmentationOptions
     outline = windows.outline
     stream = options.stream(model, outline.stored_borders)
     with one_thread():
-        final = stream.push(windows.posteriors(model.labels), outline.contours)
+        final = stream.push(windows.posteriors(model), outline.contours)
         segments = [*final, *stream.finish(windows.end)]
-    return result_of([(name, segment) for segment in segments], model.labels, model.taxonomy)
+    return recording_result(name, segments, model)
 
 
 def check_choice(choice: SegmentChoice, model: Model, run: Run) -> SegmentationOptions:

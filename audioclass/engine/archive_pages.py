@@ -21,13 +21,21 @@ from audioclass.reports.archive import ArchiveSummary, archive_page
 from audioclass.reports.audio import audio_address
 from audioclass.reports.segment_tables import ListedSegment, found_page
 
+_Hour = tuple[str, datetime, float]  # of a label, on the local clock, how many hours
 N_CERTAIN = 25  # segments on either side
-# Hours of each label in each hour of the local clock; a segment that crosses full hours has a part in each.
-BY_HOUR = """
-WITH placed AS (
+SEGMENTS = """
     SELECT label, local_time AS first, local_time + to_microseconds(((end_s - start_s) * 1e6)::BIGINT) AS last
     FROM occurrences WHERE model = ? AND local_time IS NOT NULL AND end_s > start_s
-), cut AS (
+"""
+RECORDED = """
+    SELECT '' AS label, r.recorded_at::TIMESTAMP + to_minutes(coalesce(r.utc_offset_minutes, 0)) AS first,
+        first + to_microseconds((a.seconds * 1e6)::BIGINT) AS last
+    FROM analyses AS a JOIN recordings AS r ON r.content = a.content AND r.removed_at IS NULL
+    WHERE a.model = ? AND r.recorded_at IS NOT NULL AND a.seconds > 0
+"""
+# Hours of each label in each hour of the local clock; what crosses full hours has a part in each.
+BY_HOUR = """
+WITH placed AS ({}), cut AS (
     SELECT *, unnest(generate_series(date_trunc('hour', first), last, INTERVAL 1 HOUR)) AS hour FROM placed
 )
 SELECT label, hour, sum(epoch_us(least(last, hour + INTERVAL 1 HOUR)) - epoch_us(greatest(first, hour))) / 3.6e9
@@ -69,7 +77,8 @@ def _player(page: Path) -> Callable[[str], str | None]:
 
 def archive_summary(snapshot: Snapshot, model: KnownModel) -> ArchiveSummary:
     """Hours by month and hour of day, activity, certain and doubtful segments, and what failed."""
-    hours = snapshot.rows(BY_HOUR, [model.id])
+    hours = snapshot.rows(BY_HOUR.format(SEGMENTS), [model.id])
+    recorded = snapshot.rows(BY_HOUR.format(RECORDED), [model.id])
     asked = "SELECT label, sum(end_s - start_s) / 3600 FROM occurrences WHERE model = ? {} GROUP BY label"
     without = dict(snapshot.rows(asked.format("AND local_time IS NULL"), [model.id]))
     everything = dict(snapshot.rows(asked.format(""), [model.id]))
@@ -93,7 +102,7 @@ def archive_summary(snapshot: Snapshot, model: KnownModel) -> ArchiveSummary:
         hours_by_hour_of_day=by_hour,
         hours_without_clock=np.array([without.get(label, 0.0) for label in labels], np.float64),
         n_without_clock=n_without,
-        activity=_activity(hours, labels),
+        activity=_activity(hours, recorded, labels),
         most_certain=_listed(snapshot, model, "probability DESC"),
         least_certain=_listed(snapshot, model, "probability"),
         failed=tuple((path, reason) for path, reason in failed),
@@ -110,16 +119,20 @@ def _months(hours: Sequence[datetime]) -> tuple[str, ...]:
     return tuple(f"{number // 12:04d}-{number % 12 + 1:02d}" for number in numbers)
 
 
-def _activity(hours: Sequence[tuple[str, datetime, float]], labels: Sequence[str]) -> Activity | None:
+def _activity(hours: Sequence[_Hour], recorded: Sequence[_Hour], labels: Sequence[str]) -> Activity | None:
+    """Hours of each label by day; labels may overlap, and may leave time without any."""
     if not hours:
         return None
-    days = [hour.date() for _, hour, _ in hours]
+    days = [hour.date() for _, hour, _ in (*hours, *recorded)]
     first = min(days)
     dates: tuple[date, ...] = tuple(first + timedelta(days=n) for n in range((max(days) - first).days + 1))
     amounts = np.zeros((len(labels), len(dates), 24), np.float32)
     for label, hour, amount in hours:
         amounts[labels.index(label), (hour.date() - first).days, hour.hour] += amount
-    return Activity(tuple(labels), dates, amounts.sum(axis=0), amounts)
+    total = np.zeros(amounts.shape[1:], np.float32)
+    for _, hour, amount in recorded:
+        total[(hour.date() - first).days, hour.hour] += amount
+    return Activity(tuple(labels), dates, total, amounts)
 
 
 def _listed(snapshot: Snapshot, model: KnownModel, order: str) -> tuple[ListedSegment, ...]:

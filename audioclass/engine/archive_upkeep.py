@@ -109,17 +109,25 @@ CHECKS = (
     ),
     Check(
         "{n} recordings have windows and no segments, such as {first}",
-        """SELECT content FROM analyses
-        ANTI JOIN (SELECT DISTINCT model, content FROM segments) USING (model, content) WHERE n_windows > 0""",
+        """SELECT content FROM analyses JOIN models USING (model)
+        ANTI JOIN (SELECT DISTINCT model, content FROM segments) USING (model, content)
+        WHERE n_windows > 0 AND NOT independent""",
     ),
     Check(
         "{n} recordings have segments that overlap, such as {first}",
-        """SELECT content FROM segments WHERE hash(content) % $n_parts = $part
-        QUALIFY start_s < lag(end_s) OVER (PARTITION BY model, content ORDER BY start_s) - 1e-9""",
+        """SELECT content FROM segments JOIN models USING (model) WHERE hash(content) % $n_parts = $part
+        QUALIFY start_s < lag(end_s) OVER (PARTITION BY model, content, IF(independent, label, '') ORDER BY start_s)
+            - 1e-9""",
     ),
     Check(
         "{n} recordings have posteriors that do not sum to 1, such as {first}",
-        "SELECT content FROM windows WHERE coalesce(abs(list_sum(posteriors) - 1), 1) > 1e-3",
+        """SELECT content FROM windows JOIN models USING (model)
+        WHERE NOT independent AND coalesce(abs(list_sum(posteriors) - 1), 1) > 1e-3""",
+    ),
+    Check(
+        "{n} recordings have posteriors that are no probabilities, such as {first}",
+        """SELECT content FROM windows
+        WHERE coalesce(greatest(list_max(posteriors) - 1, -list_min(posteriors)), 1) > 1e-3""",
     ),
     Check(
         "{n} paths stand there twice, such as {first}",

@@ -17,7 +17,7 @@ from audioclass.classifier.projection import Projection
 from audioclass.engine.archive_rows import now, table_of
 from audioclass.engine.models import SUFFIX, ModelFile, model_path
 from audioclass.engine.stream_windows import with_stream_windows
-from audioclass.errors import AudioclassError, ModelError, UsageError
+from audioclass.errors import AudioclassError, ModelError
 from audioclass.index.schema import MODELS
 from audioclass.index.snapshot import KnownModel, Snapshot
 from audioclass.index.tables import Table
@@ -68,13 +68,12 @@ def _stored(snapshot: Snapshot, digest: str) -> tuple[KnownModel, Projection] | 
 
 
 def _row(model: Model, content: bytes, digest: str) -> Any:
-    if model.is_multi_label:
-        raise UsageError(f"{model.name}: its labels overlap, which archives do not hold; use classify")
     columns = {
         "model": [digest[:ID_LENGTH]],
         "name": [model.name],
         "digest": [digest],
         "labels": [list(model.labels)],
+        "independent": [model.is_multi_label],
         "taxonomy": [json.dumps(model.taxonomy.leaf_paths)],
         "window_s": [model.recipe.window],
         "hop_s": [model.recipe.window_hop],

@@ -7,17 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
+from audioclass.classifier.classifier import Classifier
 from audioclass.classifier.model import Model
-from audioclass.classifier.recalibration import recalibrated
+from audioclass.classifier.recalibration import over_sets, recalibrated
+from audioclass.engine.corpus_folds import rarest_labels
 from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.datasets import Dataset
 from audioclass.engine.gathering import gather
 from audioclass.engine.models import load_model
+from audioclass.engine.provenance import thresholds_of
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run
-from audioclass.engine.trainable import refuse_multi_label
 from audioclass.errors import CorpusError, did_you_mean
-from audioclass.numerics import log_loss
+from audioclass.numerics import independent_log_losses, log_loss
 from audioclass.run import Run
 from audioclass.threads import one_thread
 from audioclass.training.folds import calibration_folds, fold_count, grouped_folds
@@ -45,30 +47,33 @@ def calibrate(
 ) -> Recalibrated:
     """Fit the calibrators, the combination and the last step of a model anew from labelled recordings.
 
-    Its machines stay.
+    Its machines stay. Of labels that overlap, that is the calibrator and the threshold of each.
     """
     run = run or make_run()
     old = load_model(model, registry=run.registry)
-    refuse_multi_label(old, "recalibrated")
-    dataset = gather(read_corpus_at(corpus, run, reader), old.recipe, run)
+    dataset = gather(read_corpus_at(corpus, run, reader), old.recipe, run, as_sets=old.is_multi_label or None)
     _check_covered(old, dataset)
     dataset = _unseen(old, dataset)
-    scores, y = old.scores_of(dataset.X).astype(np.float64), dataset.y_among(old.labels)
-    before, after, P = _compared(old, scores, y, dataset.groups)
+    classifier = over_sets(old.classifier, dataset.labels) if old.is_multi_label else old.classifier
+    scores, y = old.scores_of(dataset.X).astype(np.float64), dataset.y_among(classifier.classes)
+    before, after, P = _compared(old, classifier, scores, dataset)
+    fitted = recalibrated(classifier, scores, y, dataset.weights, _last_step_folds(old, y, dataset.groups))
+    if old.is_multi_label:  # sets that it was not trained on have served
+        fitted = replace(old.classifier, calibrations=fitted.calibrations, fitted=fitted.fitted)
     model_calibrated = Model.of(
         old.name,
         old.recipe,
         old.preprocessing,
-        recalibrated(old.classifier, scores, y, dataset.weights, _last_step_folds(old, y, dataset.groups)),
+        fitted,
         old.taxonomy,
-        dict(old.about) | {"calibrated_on": dataset.fingerprint},
+        dict(old.about) | thresholds_of(fitted) | {"calibrated_on": dataset.fingerprint},
         old.memory,
         old.inverse_temperature,
         old.transitions,
         old.recordings,
     )
     known = replace(model_calibrated, novelty=old.novelty)
-    if P is not None:
+    if P is not None and not old.is_multi_label:
         held_out = HeldOutPosteriors(P, y, dataset.groups, dataset.clip_names)
         node_risk = None if old.node_risk is None else fit_node_risk(held_out, old.node_risk.nodes)
         known = replace(known, risk=fit_risk(held_out), node_risk=node_risk)
@@ -76,23 +81,31 @@ def calibrate(
 
 
 def _compared(
-    old: Model, scores: np.ndarray, y: np.ndarray, groups: np.ndarray
+    old: Model, classifier: Classifier, scores: np.ndarray, dataset: Dataset
 ) -> tuple[float, float, np.ndarray | None]:
     """Log-loss of the model as it is, and of one calibrated without the group it is evaluated on, with its posteriors.
 
     There are none where nothing can be held out.
     """
-    codes = np.unique(groups, return_inverse=True)[1]
-    before = log_loss(old.classifier.combine(scores), y)
-    count = fold_count(y, codes)
+    codes, y = np.unique(dataset.groups, return_inverse=True)[1], dataset.y_among(classifier.classes)
+    sides = rarest_labels(dataset)[1] if old.is_multi_label else y
+    before = _log_loss(old, old.classifier.combine(scores), dataset)
+    count = fold_count(sides, codes)
     if count < 2:
         return before, float("nan"), None
-    folds, P = grouped_folds(y, codes, count), np.zeros((len(y), len(old.labels)))
+    folds, P = grouped_folds(sides, codes, count), np.zeros((len(y), len(old.labels)))
     for fold in np.unique(folds):
         known = folds != fold
         inner = _last_step_folds(old, y[known], codes[known])
-        P[~known] = recalibrated(old.classifier, scores[known], y[known], folds=inner).combine(scores[~known])
-    return before, log_loss(P, y), P
+        P[~known] = recalibrated(classifier, scores[known], y[known], folds=inner).combine(scores[~known])
+    return before, _log_loss(old, P, dataset), P
+
+
+def _log_loss(model: Model, P: np.ndarray, dataset: Dataset) -> float:
+    """That of posteriors, or of the independent probabilities of labels."""
+    if model.is_multi_label:
+        return float(independent_log_losses(P, dataset.holds_among(model.labels)).mean())
+    return log_loss(P, dataset.y_among(model.labels))
 
 
 def _unseen(model: Model, dataset: Dataset) -> Dataset:
@@ -104,22 +117,28 @@ def _unseen(model: Model, dataset: Dataset) -> Dataset:
         return dataset
     n, rest = count_recordings(dataset, is_known), dataset.take(np.flatnonzero(~is_known))
     remark = f"{n} recordings trained the model and are left out: only others tell how sure it may be"
-    missing = [label for i, label in enumerate(dataset.labels) if not (rest.y == i).any()]
-    if missing:
-        raise CorpusError(f"label {missing[0]!r} has no recording that the model was not trained on")
+    for label, holds in zip(model.labels, rest.holds_among(model.labels).T, strict=True):
+        if not holds.any():
+            raise CorpusError(f"label {label!r} has no recording that the model was not trained on")
     return replace(rest, remarks=(*dataset.remarks, remark))
 
 
 def _last_step_folds(old: Model, y: np.ndarray, groups: np.ndarray) -> np.ndarray | None:
     """Those by which a last step is fitted; none where the model was trained to go without."""
+    if old.is_multi_label:  # each label is calibrated by itself, and there is nothing left to share out
+        return None
     is_wanted = old.about.get("choices", {}).get("calibrate_posteriors", True)
     return calibration_folds(y, groups) if is_wanted else None
 
 
 def _check_covered(model: Model, dataset: Dataset) -> None:
-    for label in dataset.labels:
+    labels = dataset.single_labels if model.is_multi_label else dataset.labels
+    for label in labels:
         if label not in model.labels:
             raise CorpusError(f"the model has no label {label!r}{did_you_mean(label, model.labels)}")
-    missing = [label for label in model.labels if label not in dataset.labels]
+    missing = [label for label in model.labels if label not in labels]
     if missing:
         raise CorpusError(f"label {missing[0]!r} has no recording; calibration needs some of every label")
+    for label, holds in zip(model.labels, dataset.holds_among(model.labels).T, strict=True):
+        if model.is_multi_label and holds.all():
+            raise CorpusError(f"label {label!r} is in every window; calibration needs some without it")

@@ -18,13 +18,17 @@ from audioclass.classifier.model import Model
 from audioclass.data import Block, Posteriors, Result
 from audioclass.engine.models import DEFAULT_MODEL, loaded
 from audioclass.engine.runs import make_run
-from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, StreamClassifier, heard_features
+from audioclass.engine.streaming import (
+    DEFAULT_SMOOTHER,
+    SegmentationOptions,
+    StreamClassifier,
+    heard_features,
+    recording_result,
+)
 from audioclass.reports.envelope import Envelope
 from audioclass.run import Progress, Run, silent
-from audioclass.segmentation.results import result_of
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.silence import DEFAULT_SILENCE, SilenceRule
-from audioclass.segmentation.tiers import by_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +139,7 @@ def classify_recording(
             segments += classifier.push(watch.windows(classifier.posteriors(features)), contours)
         segments += classifier.finish(watch.seconds)
         rate = audio.sample_rate
-    segments = by_start(segments, model.labels) if model.is_multi_label else segments
-    rows = [(name, segment) for segment in segments]
-    result = result_of(rows, model.labels, model.taxonomy, independent=model.is_multi_label)
+    result = recording_result(name, segments, model)
     cuts = {} if audio.cut is None else {name: audio.cut}
     result = options.with_sets(replace(result, sample_rates={name: rate}, cuts=cuts), model)
     return ClassifiedRecording(result, watch.seconds, time.perf_counter() - start, watch.all_windows(), watch.envelope)

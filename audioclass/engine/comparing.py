@@ -12,15 +12,14 @@ import numpy as np
 from audioclass.classifier.model import Model
 from audioclass.engine.corpus_folds import AUTO
 from audioclass.engine.corpus_reading import read_corpus_at
-from audioclass.engine.evaluated import ONE_AT_A_TIME, Evaluated
+from audioclass.engine.evaluated import Evaluated
 from audioclass.engine.evaluating import evaluate_model, trained_already
 from audioclass.engine.folded_corpus import prepare_folds
 from audioclass.engine.recipe_choice import with_chosen_recipe
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.errors import UsageError
-from audioclass.evaluation.compare import compare
+from audioclass.evaluation.compare import compare, compare_labels
 from audioclass.evaluation.comparison import Comparison
-from audioclass.label_sets import are_multi_label
 from audioclass.run import Run
 from audioclass.threads import one_thread
 from audioclass.training.config import TrainingConfig
@@ -41,8 +40,6 @@ def compare_configs(
     run = run or make_run()
     check_several(list(configs))
     read = read_corpus_at(corpus, run, reader)
-    if are_multi_label(read.clips):
-        raise UsageError(f"{corpus}: labels overlap; {ONE_AT_A_TIME}")
     first, choice = with_chosen_recipe(next(iter(configs.values())), read, run)
     if choice is not None:
         warnings.warn(f"{choice}, for all that are compared", stacklevel=2)
@@ -68,6 +65,8 @@ def compare_models(
     evaluated = {
         name: evaluate_model(model, corpus, reader=reader, run=run.telling(name)) for name, model in models.items()
     }
+    if len({each.thresholds is None for each in evaluated.values()}) > 1:
+        raise UsageError("models of labels that overlap meet others on a corpus whose labels overlap; here none do")
     if len({each.dataset.segments for each in evaluated.values()}) > 1:
         raise UsageError("models with different windows cannot be compared window by window")
     for name, model in models.items():
@@ -96,9 +95,14 @@ def _compared(evaluated: Mapping[str, Evaluated], folds: np.ndarray | None) -> C
         }
         for name, each in evaluated.items()
     }
-    predictions = {name: each.predictions() for name, each in evaluated.items()}
-    first = [rows[0] for rows in next(iter(predictions.values())).recordings()]
-    pooled = {name: each.per_recording(evaluated[name].pool) for name, each in predictions.items()}
-    comparison = compare(pooled, None if folds is None else folds[first], costs=costs)
+    if any(each.thresholds is not None for each in evaluated.values()):
+        comparison = compare_labels(
+            {name: each.label_predictions() for name, each in evaluated.items()}, folds, costs=costs
+        )
+    else:
+        predictions = {name: each.predictions() for name, each in evaluated.items()}
+        first = [rows[0] for rows in next(iter(predictions.values())).recordings()]
+        pooled = {name: each.per_recording(evaluated[name].pool) for name, each in predictions.items()}
+        comparison = compare(pooled, None if folds is None else folds[first], costs=costs)
     failures = dict.fromkeys(reason for each in evaluated.values() for _, reason in each.dataset.failures)
     return replace(comparison, failures=tuple(failures))

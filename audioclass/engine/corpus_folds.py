@@ -23,11 +23,11 @@ def folds_of(dataset: Dataset, stated: str = AUTO) -> np.ndarray:
     Groups stay together and labels are spread over the folds, but for folds of a corpus, which are taken as they are.
     """
     if dataset.is_multi_label:
-        return _folds(*_rarest(dataset), dataset.groups, dataset.folds, stated)
+        return _folds(*rarest_labels(dataset), dataset.groups, dataset.folds, stated)
     return _folds(dataset.labels, dataset.y, dataset.groups, dataset.folds, stated)
 
 
-def _rarest(dataset: Dataset) -> tuple[Sequence[str], np.ndarray]:
+def rarest_labels(dataset: Dataset) -> tuple[Sequence[str], np.ndarray]:
     """Of labels that overlap, the rarest that holds in each row, by which folds are evened; all that hold none are one.
 
     Sets of labels may each be of a few groups, where no label is.

@@ -11,16 +11,15 @@ import numpy as np
 from audioclass.classifier.clips import combine_windows
 from audioclass.engine.datasets import Dataset
 from audioclass.engine.near_duplicates import near_duplicate_facts, near_duplicate_warning
-from audioclass.errors import CorpusError, UsageError
+from audioclass.errors import CorpusError
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
-from audioclass.evaluation.multi_label import MultiLabelEvaluation, evaluate_labels
+from audioclass.evaluation.multi_label import LabelPredictions, MultiLabelEvaluation, evaluate_labels
 from audioclass.evaluation.predictions import Predictions
 from audioclass.threads import one_thread
 from audioclass.training.near_duplicates import NearDuplicates
 
 N_RESAMPLES = 1000
-ONE_AT_A_TIME = "systems are compared on labels of which one holds at a time; evaluate each of them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +88,8 @@ class Evaluated:
         return self._one_at_a_time(n_resamples) if self.thresholds is None else self._of_labels(n_resamples)
 
     def _of_labels(self, n_resamples: int) -> MultiLabelEvaluation:
-        holds, resampling = self.dataset.holds_among(self.labels), Resampling(n_resamples=n_resamples)
-        thresholds = np.full(len(self.labels), 0.5) if self.thresholds is None else self.thresholds
-        evaluation = evaluate_labels(self.labels, holds, self.P, thresholds, self.dataset.groups, resampling)
+        given, resampling = self.label_predictions(), Resampling(n_resamples=n_resamples)
+        evaluation = evaluate_labels(given.labels, given.holds, given.P, given.thresholds, given.groups, resampling)
         return replace(evaluation, in_time=self.in_time)
 
     @one_thread()
@@ -124,10 +122,15 @@ class Evaluated:
         """The posterior of a clip from those of its windows."""
         return combine_windows(P, weights, self.inverse_temperature)
 
+    def label_predictions(self) -> LabelPredictions:
+        """The probabilities of labels that overlap beside the reference, as comparisons take them."""
+        thresholds = np.full(len(self.labels), 0.5) if self.thresholds is None else self.thresholds
+        files = tuple(str(self.dataset.clips[i].file) for i in self.dataset.which)
+        holds = self.dataset.holds_among(self.labels)
+        return LabelPredictions(self.labels, holds, self.P, thresholds, self.dataset.groups, files)
+
     def predictions(self) -> Predictions:
         """The posteriors beside the reference, as comparisons take them."""
-        if self.thresholds is not None:
-            raise UsageError(ONE_AT_A_TIME)
         return Predictions.of(
             self.labels,
             self.dataset.y_among(self.labels),

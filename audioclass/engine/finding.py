@@ -29,6 +29,7 @@ from audioclass.packages import import_extra
 from audioclass.recordings import regular
 from audioclass.run import Run
 from audioclass.segmentation.back_off import UNKNOWN
+from audioclass.segmentation.silence import SILENCE
 from audioclass.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
@@ -105,9 +106,9 @@ def find_segments(
 
 
 def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
-    """What segments may be called, labels and groups, with the labels below each."""
+    """What segments may be called, whatever the labels of the model, with the labels below each."""
     groups = {node.name: tuple(node.labels) for node in taxonomy.groups if node.name}
-    return {UNKNOWN: (), **groups, **{label: (label,) for label in taxonomy.labels}}
+    return {UNKNOWN: (), SILENCE: (), **groups, **{label: (label,) for label in taxonomy.labels}}
 
 
 def _find_like(
@@ -227,5 +228,6 @@ def _found(table: Any, model: KnownModel) -> FoundSegments:
         tuple(model.taxonomy.path(label) for label in model.labels),
         {path: rate for path, rate in zip(columns["path"], columns["sample_rate"], strict=True) if rate},
         novelty=novelty,
+        independent=model.independent,
     )
     return FoundSegments(result, tuple(table["local_time"].to_pylist()))

@@ -45,7 +45,7 @@ def follow(
     They are those that `classify` gives for the same recording, whose options these are. `on_provisional` is called
     with segments as they would be if the stream ended now, about every second of audio: those that are new or changed,
     in order of time, each standing for all provisional ones from its start on. With the shipped model they come within
-    2 seconds of the sound, while a segment is final up to 20 seconds after its end.
+    2 seconds of the sound, while a segment is final up to 22 seconds after its end.
     """
     run = run or make_run()
     options = SegmentationOptions.of(

@@ -27,16 +27,19 @@ from audioclass.engine.archive_rows import analysis_rows, recording_rows, segmen
 from audioclass.engine.archived_models import ArchivedModel, register_model
 from audioclass.engine.archived_recordings import CLOCK, mark_removed, move_facts, write_metadata, write_times
 from audioclass.engine.metadata_tables import MetadataTable
-from audioclass.engine.models import DEFAULT_MODEL
+from audioclass.engine.models import DEFAULT_MODEL, ModelFile
+from audioclass.engine.stream_windows import with_stream_windows
 from audioclass.errors import AudioclassError, UsageError
 from audioclass.extraction.batch import CRASHED
 from audioclass.extraction.cache import Cache
-from audioclass.index.schema import TABLES
+from audioclass.index.schema import EXTRA, TABLES
 from audioclass.index.snapshot import Snapshot, segment_options
 from audioclass.index.tables import Inserter, Table, clean_address, files_of, is_remote
+from audioclass.packages import import_extra
 from audioclass.recordings import absolute, find_recordings
 from audioclass.run import Run, silent
 
+PACKAGES = ("deltalake", "duckdb", "pyarrow")
 COMMIT_EVERY = 20.0  # seconds: what a kill may cost, to be computed again
 WINDOWS_TOGETHER = 200_000  # of a commit, at most about
 TIMES = """
@@ -131,12 +134,22 @@ def add_recordings(
     files = list(dict.fromkeys(path for path in recordings if not path.is_relative_to(archive)))
     if additions.metadata is not None:
         additions.metadata.check(files)
+    if not is_there(archive):  # what does not fit is refused before anything is made
+        stated = _stated(additions.segments, SegmentChoice())
+        check_choice(stated, with_stream_windows(ModelFile.of(model).load()), run)
     create_archive(archive)
     return ArchiveWriter(archive, register_model(archive, model), additions, run).add(files)
 
 
+def is_there(archive: str) -> bool:
+    """Whether a folder holds the tables of an archive; of an object store nobody knows before they are opened."""
+    return not is_remote(archive) and all((Path(archive) / name).exists() for name in TABLES)
+
+
 def create_archive(archive: str) -> None:
     """Make the tables of an archive where they are not; a folder of something else is refused."""
+    for package in PACKAGES:
+        import_extra(package, EXTRA)
     if not is_remote(archive):
         folder = Path(archive)
         if folder.exists() and not folder.is_dir():
@@ -175,8 +188,7 @@ class ArchiveWriter:
         """How segments are made: as those that are there."""
         stored = segment_options(self._snapshot.files("segments", self._model.known.id))
         before = SegmentChoice() if stored is None else SegmentChoice.of_json(stored)
-        stated = self._additions.segments or {}
-        choice = replace(before, **stated) if isinstance(stated, Mapping) else stated
+        choice = _stated(self._additions.segments, before)
         if stored is not None and choice != before:
             options = before.to_options()
             raise UsageError(
@@ -329,6 +341,11 @@ class ArchiveWriter:
             if one.windows is not None and one.options != options:
                 results[content] = segmented(one.windows, model.model, options, str(one.path))
         return segment_rows(results, model.known.id, self._choice.to_json())
+
+
+def _stated(segments: SegmentChoice | Mapping[str, Any] | None, before: SegmentChoice) -> SegmentChoice:
+    """How segments are made where some of it is stated, and the rest is as before."""
+    return segments if isinstance(segments, SegmentChoice) else replace(before, **(segments or {}))
 
 
 def _facts(path: Path) -> Analysis | None:

@@ -14,7 +14,7 @@ from audioclass.contracts import Kernel
 from audioclass.engine.datasets import Dataset
 from audioclass.engine.durations import with_added_labels
 from audioclass.engine.knowing import KnownGroups
-from audioclass.engine.provenance import describe
+from audioclass.engine.provenance import describe, thresholds_of
 from audioclass.engine.remembering import Joined
 from audioclass.engine.trained import Trained
 from audioclass.engine.training import N_RESAMPLES, evaluate_posteriors, recipe_of, transitions_of
@@ -25,6 +25,7 @@ from audioclass.engine.tree_editing import (
 )
 from audioclass.evaluation.bootstrap import Resampling
 from audioclass.evaluation.evaluation import Evaluation, evaluate
+from audioclass.evaluation.multi_label import MultiLabelEvaluation, evaluate_labels
 from audioclass.problems import Dichotomy, Plan
 from audioclass.run import Run
 from audioclass.taxonomy import Taxonomy
@@ -43,6 +44,7 @@ from audioclass.trees.text import WrittenTree
 class ModelUpdate:
     """What is added to a model; `labels` are those of both, `is_same` where neither they nor the taxonomy change.
 
+    Where labels overlap, these are the names of their sets.
     `joined` says which of the model's rows stay, and the groups of these and of the added ones.
     `edited` is a tree that the model shall have, with its `changes`.
     """
@@ -69,10 +71,11 @@ class ModelUpdate:
         training = assemble(examples, self.labels, self.config, plan, results, run=run)
         added = self.dataset.among(self.labels)
         if len(added.X):
-            grouped = evaluate_posteriors(added, training.held_out[n_old:], None, self.old.inverse_temperature)
+            grouped = self._added_evaluation(added, training, n_old)
         else:
             grouped = self._evaluation(training, examples)
         about = describe(added, self.config, run, training, grouped, None, examples.y)
+        about |= thresholds_of(training.classifier)
         about["durations"] = with_added_labels(self.old.about.get("durations", {}), about["durations"])
         if not len(added.X):
             about |= {"corpus": self.old.about.get("corpus", {})}
@@ -88,10 +91,20 @@ class ModelUpdate:
             self._transitions(),
             self._recordings(training),
         )
+        if model.is_multi_label:  # what is strange to a label, and sets of labels, are of one label at a time
+            return Trained(model, training, added, grouped, None)
         # Nobody remembers which windows were of one clip: those of a label in a group are taken for one.
         clips = [f"{group} {label}" for group, label in zip(examples.groups, examples.y, strict=True)]
         model = KnownGroups.of(examples, training, clips).taught(model, run)
         return Trained(model, training, added, grouped, None)
+
+    def _added_evaluation(self, added: Dataset, training: Training, n_old: int) -> Evaluation | MultiLabelEvaluation:
+        """Of the added recordings, each held out with its group."""
+        P, classifier = training.held_out[n_old:], training.classifier
+        if not classifier.is_multi_label:
+            return evaluate_posteriors(added, P, None, self.old.inverse_temperature)
+        holds, resampling = added.holds_among(classifier.labels), Resampling(n_resamples=N_RESAMPLES)
+        return evaluate_labels(classifier.labels, holds, P, classifier.thresholds, added.groups, resampling)
 
     @property
     def _is_untouched(self) -> bool:
@@ -136,7 +149,7 @@ class ModelUpdate:
         memory, stays, firsts = self.memory, self.joined.stays, self._remembered
         n_features, n_added = self.bank.X.shape[1], len(self.dataset.X)
         added = self.old.preprocessing.apply(self.dataset.X.reshape(n_added * self._n_versions, n_features))
-        place = np.array([self.labels.index(label) for label in self.old.labels])
+        place = np.array([self.labels.index(label) for label in self.old.classifier.classes])
         windows = None
         if memory.windows is not None or self._n_versions > 1:
             before = np.arange(len(memory.y)) if memory.windows is None else memory.windows
@@ -178,8 +191,7 @@ class ModelUpdate:
     def _results(self, plan: Plan, examples: Examples, n_old: int, run: Run) -> list[TrainedDichotomy]:
         """The model's machines where nothing was added or edited, trained ones elsewhere."""
         added = examples.y[n_old:]
-        places = places_of(self.old)
-        place_of = {each: places.get(sides_of(each, self.labels)) for each in plan.dichotomies}
+        place_of = self._places_of(plan)
         results = {
             each: self._unchanged(each, place, examples, n_old)
             for each, place in place_of.items()
@@ -198,6 +210,13 @@ class ModelUpdate:
         )
         results |= dict(zip(touched, trained, strict=True))
         return [results[each] for each in plan.dichotomies]
+
+    def _places_of(self, plan: Plan) -> dict[Dichotomy, int | None]:
+        """Where the model has each dichotomy; of labels that overlap that of the same label, whatever its sets are."""
+        if self.old.is_multi_label:
+            return {each: place for place, each in enumerate(plan.dichotomies)}
+        places = places_of(self.old)
+        return {each: places.get(sides_of(each, self.labels)) for each in plan.dichotomies}
 
     def _is_touched(self, dichotomy: Dichotomy, added: np.ndarray) -> bool:
         """Whether any of the added recordings takes part in a dichotomy, or its machine was edited."""

@@ -7,6 +7,7 @@ are those of the final window but for rounding; a copy of the smoother and of th
 
 from __future__ import annotations
 
+import bisect
 import copy
 import math
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions
 from audioclass.extraction.extract import extract_features
 from audioclass.extraction.recipe import Recipe
 from audioclass.segmentation.segments import ClassifiedSegment
+from audioclass.segmentation.tiers import by_start
 from audioclass.smoothers.none import NoSmoothing
 from audioclass.threads import one_thread
 
@@ -106,12 +108,12 @@ class Preview:
         self._number = 0  # of the next window
         self._settled: list[ClassifiedSegment] = []  # that no window changes any more, but that are not final yet
         self._told: list[ClassifiedSegment] = []
-        self._final_end = 0.0
+        self._final_ends: dict[str, float] = {}  # by tier
 
     def settle(self, final: ClassifiedSegment) -> None:
-        """A segment is final: nothing up to its end is provisional any more."""
-        self._final_end = final.segment.end
-        self._settled = [one for one in self._settled if one.segment.end > self._final_end]
+        """A segment is final: nothing up to its end is provisional any more; of labels that overlap, nothing of it."""
+        self._final_ends[self._tier(final)] = final.segment.end
+        self._settled = [one for one in self._settled if one.segment.end > self._final_end(one)]
 
     def push(self, block: Block) -> Iterator[list[ClassifiedSegment]]:
         """After each window that is whole now the segments that differ from what was told before, in their order.
@@ -160,7 +162,8 @@ class Preview:
         novelty = self._model.novelty
         ended = copy.deepcopy(self._stream, {id(novelty): novelty})  # which is large and never changes
         rest = [*(() if is_regular else ended.push(window)), *ended.finish()]
-        return list(filter(None, map(self._after_final, [*self._settled, *rest])))
+        provisional = list(filter(None, map(self._after_final, [*self._settled, *rest])))
+        return by_start(provisional, self._model.labels) if self._model.is_multi_label else provisional
 
     def _heard(self) -> Contours:
         """The contours that are known with the next window, however the blocks were cut."""
@@ -171,14 +174,28 @@ class Preview:
         self._n_heard += len(known.levels)
         return known
 
+    def _tier(self, one: ClassifiedSegment) -> str:
+        """What a segment never overlaps: all, or those of the same label."""
+        return one.segment.label if self._model.is_multi_label else ""
+
+    def _final_end(self, one: ClassifiedSegment) -> float:
+        """Where what is final of its tier ends."""
+        return self._final_ends.get(self._tier(one), 0.0)
+
     def _after_final(self, one: ClassifiedSegment) -> ClassifiedSegment | None:
-        start, end = max(one.segment.start, self._final_end), one.segment.end
+        start, end = max(one.segment.start, self._final_end(one)), one.segment.end
         return replace(one, segment=replace(one.segment, start=start)) if end > start else None
 
     def _told_anew(self, segments: list[ClassifiedSegment]) -> list[ClassifiedSegment]:
-        before = [one.segment for one in self._told if one.segment.end > self._final_end]
-        self._told = segments
+        """From the last on that starts no later than what differs, be it new or gone, with all that start with it."""
+        before = [one.segment for one in self._told if one.segment.end > self._final_end(one)]
+        self._told, now = segments, [one.segment for one in segments]
+        if before == now:
+            return []
         same = 0
-        while same < min(len(before), len(segments)) and before[same] == segments[same].segment:
+        while same < min(len(before), len(now)) and before[same] == now[same]:
             same += 1
-        return segments[same:]
+        starts = [one.start for one in now]
+        differs = min(one.start for one in (*before[same : same + 1], *now[same : same + 1]))
+        at = bisect.bisect_right(starts, differs) - 1
+        return segments[bisect.bisect_left(starts, starts[at]) :] if at >= 0 else segments

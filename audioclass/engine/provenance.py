@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.classifier.blame import versions
+from audioclass.classifier.classifier import Classifier
 from audioclass.engine.datasets import Dataset
 from audioclass.engine.durations import Durations
 from audioclass.engine.recipe_choice import RecipeChoice
@@ -71,9 +72,10 @@ def components_of(config: TrainingConfig, training: Training, registry: Registry
     return [_origin(registry, kind, name) for kind, name in dict.fromkeys(used)]
 
 
-def thresholds_of(training: Training) -> dict[str, Any]:
-    """From which probability on each label holds, of a model whose labels are independent."""
-    classifier = training.classifier
+def thresholds_of(classifier: Classifier) -> dict[str, Any]:
+    """From which probability on each label holds; nothing where labels are not independent."""
+    if not classifier.is_multi_label:
+        return {}
     both = zip(classifier.labels, classifier.thresholds.tolist(), strict=True)
     return {"thresholds": {label: round(threshold, 6) for label, threshold in both}}
 

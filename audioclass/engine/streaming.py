@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,12 +26,12 @@ from audioclass.run import Run
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
 from audioclass.segmentation.borders import StoredBorders, seconds_after
 from audioclass.segmentation.novelty import NoveltyRule
-from audioclass.segmentation.results import ContourRule, SegmentStream, classified_windows
+from audioclass.segmentation.results import SegmentStream, classified_windows, result_of
 from audioclass.segmentation.segments import ClassifiedSegment
 from audioclass.segmentation.silence import DEFAULT_SILENCE, SILENCE, SilenceFinder, SilenceRule
 from audioclass.segmentation.smoothing import WindowSmoother
-from audioclass.segmentation.stretches import SilencedTiers, WaitingWindows
-from audioclass.segmentation.tiers import TierStream, TierWindows
+from audioclass.segmentation.stretches import ContourRule, WaitingWindows
+from audioclass.segmentation.tiers import TierStream, TierWindows, by_start
 from audioclass.threads import one_thread
 from audioclass.training.novelty import FEWEST_GROUPS
 
@@ -109,7 +109,7 @@ class SegmentationOptions:
 
     def stream(
         self, model: Model, borders: StoredBorders | None = None
-    ) -> SegmentStream | WindowStream | SilencedTiers:
+    ) -> SegmentStream | WindowStream | TierStream | TierWindows:
         """Takes in the posteriors and contours of one recording.
 
         A smoother that does not fit the model's labels is refused.
@@ -118,7 +118,7 @@ class SegmentationOptions:
         self._check_knowledge(model)
         try:
             if model.is_multi_label:
-                return self._tiers(model)
+                return self._tiers(model, borders)
             if self.windows:
                 return WindowStream(model, self)
             return SegmentStream(
@@ -128,19 +128,21 @@ class SegmentationOptions:
                 min_duration=self.min_duration,
                 threshold=self.threshold,
                 novelty=self.novelty_rule(model),
-                contours=ContourRule(self.silence, self.fitted(model).recipe.window_hop / 2),
+                contours=self._contours(model),
                 borders=borders,
             )
         except ValueError as error:
             raise UsageError(str(error)) from error
 
-    def _tiers(self, model: Model) -> SilencedTiers:
+    def _tiers(self, model: Model, borders: StoredBorders | None) -> TierStream | TierWindows:
         """A tier for each label; a threshold that was stated is that of all of them."""
-        labels, thresholds = model.labels, self.thresholds(model)
+        tiers = model.labels, self.smoother, self.thresholds(model)
         if self.windows:
-            return SilencedTiers(labels, TierWindows(labels, self.smoother, thresholds), None)
-        stream = TierStream(labels, self.smoother, thresholds, min_duration=self.min_duration)
-        return SilencedTiers(labels, stream, self.silence)
+            return TierWindows(*tiers)
+        return TierStream(*tiers, min_duration=self.min_duration, contours=self._contours(model), borders=borders)
+
+    def _contours(self, model: Model) -> ContourRule:
+        return ContourRule(self.silence, self.fitted(model).recipe.window_hop / 2)
 
     def thresholds(self, model: Model) -> np.ndarray:
         """(n_labels,): from which probability on each label of a multi-label model holds."""
@@ -211,21 +213,23 @@ class SegmentationOptions:
         framing = recipe.framing
         rates = sample_rate or framing.sample_rate, framing.sample_rate
         samples = longest_wait(*rates, block_length=SHORT_BLOCK, trim=recipe.trim)
-        frames = (FRAMES_PER_BLOCK + recipe.reach) / framing.frame_rate + framing.frame_length / framing.sample_rate
-        contours = LONGEST_BATCH + (0.0 if self.silence is None else self.silence.longest_wait)
-        n_windows = 1 + (smoother.look_ahead if isinstance(smoother, LooksAhead) else 0)
+        period = FRAMES_PER_BLOCK / framing.frame_rate  # all that is known goes on together, once for so many frames
+        frames = recipe.reach / framing.frame_rate + framing.frame_length / framing.sample_rate
+        levels = 0.0 if self.silence is None else LONGEST_BATCH + self.silence.longest_wait
+        look_ahead, hop = smoother.look_ahead if isinstance(smoother, LooksAhead) else 0, recipe.window_hop
         if self.windows:
-            return samples + max(frames, contours) + n_windows * recipe.window_hop
-        contours = max(contours, LONGEST_BATCH + seconds_after(recipe.window_hop))
-        shortest = max(self.min_duration, recipe.window_hop / 2)
-        return samples + max(frames, contours) + recipe.window / 2 + (n_windows + 1.5) * recipe.window_hop + shortest
+            return samples + period + max(frames, levels) + (1 + look_ahead) * hop
+        # A border is heard in contours that reach this far beyond the last window that is waited for.
+        border = LONGEST_BATCH + seconds_after(hop) - recipe.window / 2 - (0.5 + look_ahead) * hop
+        shortest = max(self.min_duration, hop / 2)
+        return samples + period + max(frames, levels, border) + recipe.window / 2 + (look_ahead + 2.5) * hop + shortest
 
     def finality(self, model: Model, sample_rate: int | None = None) -> str:
         """When what a live stream gives is final, in words: the lag, rounded up to a tenth of a second."""
         lag, what = self.lag(model, sample_rate), "windows" if self.windows else "segments"
         if lag == float("inf"):
             return f"{what} are final when the stream ends"
-        waits = self.threshold > 0 and not self.windows
+        waits = self.threshold > 0 and not self.windows and not model.is_multi_label
         after = "the end of the segment that follows them" if waits else "their end"
         return f"{what} are final at most {math.ceil(10 * lag) / 10:.1f} s after {after}"
 
@@ -315,6 +319,13 @@ def heard_features(
         yield features, meter.take()
     nothing = np.empty((0, len(recipe.columns)), np.float32)
     yield Features(nothing, recipe.columns, recipe.groups, ()), meter.take()
+
+
+def recording_result(name: str, segments: Sequence[ClassifiedSegment], model: Model) -> Result:
+    """The table of a recording's segments, in order of time."""
+    in_order = by_start(segments, model.labels) if model.is_multi_label else segments
+    rows = [(name, segment) for segment in in_order]
+    return result_of(rows, model.labels, model.taxonomy, independent=model.is_multi_label)
 
 
 def classify_stream(blocks: Iterable[Block], model: Model, options: SegmentationOptions) -> Iterator[ClassifiedSegment]:

@@ -266,7 +266,7 @@ def _describe(
         recipe_choice,
     )
     if isinstance(figures.grouped, MultiLabelEvaluation):
-        return about | thresholds_of(judged.training)
+        return about | thresholds_of(judged.training.classifier)
     return about | near_duplicate_facts(figures.near_duplicates, figures.grouped)
 
 

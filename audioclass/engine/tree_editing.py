@@ -101,7 +101,9 @@ def dendrogram_of(strategy: Strategy | DirectStrategy) -> HybridDendrogram:
 def places_of(model: Model) -> dict[Sides, int]:
     """Where each dichotomy of a model stands in its plan, by the names of its sides."""
     plan = model.classifier.plan
-    return {sides_of(each, model.labels): place for place, each in enumerate(plan.dichotomies if plan else ())}
+    return {
+        sides_of(each, model.classifier.classes): place for place, each in enumerate(plan.dichotomies if plan else ())
+    }
 
 
 def sides_of(dichotomy: Dichotomy, labels: Sequence[str]) -> Sides:

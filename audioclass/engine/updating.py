@@ -9,6 +9,7 @@ from pathlib import Path
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Model
 from audioclass.contracts import DirectStrategy, PlansRounds, Strategy
+from audioclass.data import Corpus
 from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.datasets import Dataset
 from audioclass.engine.gathering import gather
@@ -27,6 +28,7 @@ from audioclass.engine.tree_editing import (
 )
 from audioclass.errors import ModelError, UsageError
 from audioclass.extraction.recipe import Recipe
+from audioclass.label_sets import are_multi_label, labels_of_clips
 from audioclass.run import Run
 from audioclass.strategies.dendrogram import HybridDendrogram
 from audioclass.taxonomy import Taxonomy
@@ -57,7 +59,8 @@ def update(
     """
     run = run or make_run()
     old = load_model(model, registry=run.registry)
-    refuse_multi_label(old, "added to")
+    if tree is not None:
+        refuse_multi_label(old, "given a tree")
     bank = old.classifier.machines
     if old.memory is None or not isinstance(bank, Bank) or not old.about.get("machines"):
         raise ModelError(f"{model}: it remembers no training rows to add to; train again on both corpora")
@@ -65,8 +68,9 @@ def update(
     if isinstance(config.strategy, PlansRounds):  # who counts in a later round hangs on all that were trained before
         raise ModelError(f"{model}: strategy {config.strategy.name!r} plans in rounds; train again on both corpora")
     recipe = recipe_of(config)  # in the versions that were trained on, of which the model may answer with one
-    dataset, paths = _added(corpus, recipe, run, reader)
-    labels = tuple(sorted({*old.labels, *dataset.labels}))
+    dataset, paths = _added(corpus, old, recipe, run, reader)
+    labels = tuple(sorted({*old.labels, *dataset.single_labels}))
+    classes = tuple(sorted({*old.classifier.classes, *dataset.labels}))
     changes = None
     if tree is not None:
         if taxonomy is not None:
@@ -76,23 +80,36 @@ def update(
         config = replace(config, strategy=_given_strategy(config.strategy, tree, taxonomy))
     grown = taxonomy or _grown_tree(old, labels, paths)
     grown.check_labels(labels)
-    is_same = taxonomy is None and labels == old.labels
+    is_same = taxonomy is None and classes == old.classifier.classes
     joined = join(old, bank, old.memory, dataset)
     dataset = replace(dataset, remarks=(*dataset.remarks, *joined.remarks))
-    work = ModelUpdate(old, bank, old.memory, config, dataset, joined, labels, grown, tree, changes, is_same=is_same)
+    work = ModelUpdate(old, bank, old.memory, config, dataset, joined, classes, grown, tree, changes, is_same=is_same)
     return work.trained(name or old.name, run)
 
 
 def _added(
-    corpus: str | Path | None, recipe: Recipe, run: Run, reader: str | None
+    corpus: str | Path | None, old: Model, recipe: Recipe, run: Run, reader: str | None
 ) -> tuple[Dataset, Sequence[Sequence[str]]]:
     """The windows of a corpus and the paths of its labels; nothing where there is none."""
     if corpus is None:
         return Dataset.empty(len(recipe.columns)), ()
     read = read_corpus_at(corpus, run, reader)
-    dataset = gather(read, recipe, run)
+    _check_overlaps(old, read)
+    dataset = gather(read, recipe, run, as_sets=old.is_multi_label)
     check_read(dataset)
     return dataset, read.paths
+
+
+def _check_overlaps(old: Model, read: Corpus) -> None:
+    """Refuse labels that overlap where the model knows none, and those of which nobody knows where else they hold."""
+    if not old.is_multi_label and are_multi_label(read.clips):
+        raise UsageError(f"labels overlap, and {old.name} tells one at a time; train again on both corpora")
+    new = [label for label in labels_of_clips(read.clips) if label not in old.labels]
+    if old.is_multi_label and new:
+        raise UsageError(
+            f"label {new[0]!r} is new: nobody knows where it holds in what {old.name} was trained on; train again on"
+            " both corpora"
+        )
 
 
 def _taxonomy_of(old: Model, tree: WrittenTree) -> Taxonomy:

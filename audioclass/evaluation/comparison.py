@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,14 @@ from audioclass.evaluation.bootstrap import Interval
 from audioclass.evaluation.formatting import plain_measure, plain_number, shown, shown_interval
 from audioclass.evaluation.paired import HypothesisTest
 from audioclass.evaluation.ranks import Ranked
+
+MAIN_MEASURES = {
+    "accuracy": "accuracy",
+    "mean_average_precision": "mAP",
+    "exact_match": "all right",
+    "log_loss": "log-loss",
+    "calibration_error": "ECE",
+}
 
 
 @dataclass(frozen=True)
@@ -77,12 +85,17 @@ class Comparison:
         """The names of the tests that any pair was put to."""
         return tuple(dict.fromkeys(name for pair in self.pairs for name in pair.tests))
 
-    def rows(self, names: Sequence[str] = ("accuracy", "log_loss", "calibration_error")) -> list[tuple[str, ...]]:
-        """Name, some measures and the `costs` of each system, as a table shows them."""
+    @property
+    def main_measures(self) -> dict[str, str]:
+        """The few that a table shows first, with what they are called there."""
+        return {name: text for name, text in MAIN_MEASURES.items() if name in self.systems[0].measures}
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Name, `main_measures` and the `costs` of each system, as a table shows them."""
         return [
             (
                 each.name,
-                *(shown(each.measures[name]) for name in names),
+                *(shown(each.measures[name]) for name in self.main_measures),
                 *(_cost(each.costs.get(name)) for name in self.costs),
             )
             for each in self.systems

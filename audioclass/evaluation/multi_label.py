@@ -10,8 +10,9 @@ import numpy as np
 
 from audioclass.evaluation.bootstrap import Interval, Resampling, bootstrap
 from audioclass.evaluation.formatting import plain_measure, plain_number, shown, shown_interval
+from audioclass.evaluation.paired import HypothesisTest, wilcoxon
 from audioclass.evaluation.views import Measure
-from audioclass.numerics import log_loss
+from audioclass.numerics import independent_log_losses
 
 MEASURES = {
     "macro_f1": "macro F1",
@@ -162,6 +163,38 @@ def evaluate_labels(
     return MultiLabelEvaluation(view, resampling)
 
 
+@dataclass(frozen=True, eq=False)
+class LabelPredictions:
+    """What a multi-label system said of windows: (n, n_labels) probabilities `P` beside what `holds`.
+
+    `thresholds` are as `evaluate_labels` takes them; `groups` and `files` say for each window what it is of.
+    """
+
+    labels: tuple[str, ...]
+    holds: np.ndarray
+    P: np.ndarray
+    thresholds: np.ndarray
+    groups: np.ndarray
+    files: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.P)
+
+    def measures(self, only: str | None = None) -> Callable[[np.ndarray], dict[str, float]]:
+        """All measures of a resample, or one of them."""
+        every = _measures(self.holds, self.P, self.thresholds)
+        if only != "mean_average_precision":
+            return every
+        return lambda multiplicities: {only: _mean_average_precision(self.holds, self.P, multiplicities)}
+
+    def tests_against(self, other: LabelPredictions) -> dict[str, HypothesisTest]:
+        """Wilcoxon's, of the mean log-loss of each recording: its windows are no independent trials."""
+        place = np.unique(self.files, return_inverse=True)[1]
+        losses = (independent_log_losses(each.P, each.holds) for each in (self, other))
+        first, second = (np.bincount(place, of) / np.bincount(place) for of in losses)
+        return {"wilcoxon_log_loss": wilcoxon(first - second)}
+
+
 def average_precision(scores: np.ndarray, holds: np.ndarray, weights: np.ndarray | None = None) -> float:
     """Σ (R_i − R_{i−1}) P_i over the thresholds that scores have, from the highest; NaN where nothing holds.
 
@@ -182,17 +215,16 @@ def _measures(holds: np.ndarray, P: np.ndarray, thresholds: np.ndarray) -> Calla
     """All measures of a resample."""
     given = thresholds <= P
     is_exact = (given == holds).all(axis=1)
-    losses = np.array([_loss(p, h) for p, h in zip(P, holds, strict=True)])
+    losses = independent_log_losses(P, holds)
 
     def measures(multiplicities: np.ndarray) -> dict[str, float]:
         weights = np.asarray(multiplicities, float)
         rates, total = _rates(holds, given, weights), weights.sum()
         hits, n_given, n_true = ((weights @ each).sum() for each in (given & holds, given, holds))
-        areas = np.array([average_precision(p, h, weights) for p, h in zip(P.T, holds.T, strict=True)])
         return {
             "macro_f1": _mean(rates["f1"]),
             "micro_f1": 2 * hits / (n_given + n_true) if n_given + n_true else float("nan"),
-            "mean_average_precision": _mean(areas),
+            "mean_average_precision": _mean_average_precision(holds, P, weights),
             "exact_match": float(weights @ is_exact / total),
             "log_loss": float(weights @ losses / total),
         }
@@ -207,8 +239,8 @@ def _rates(holds: np.ndarray, given: np.ndarray, weights: np.ndarray) -> dict[st
         return {"precision": hits / n_given, "recall": hits / n_true, "f1": 2 * hits / (n_given + n_true)}
 
 
-def _loss(p: np.ndarray, holds: np.ndarray) -> float:
-    return log_loss(np.stack([1 - p, p], axis=1), holds.astype(int))
+def _mean_average_precision(holds: np.ndarray, P: np.ndarray, weights: np.ndarray) -> float:
+    return _mean(np.array([average_precision(p, h, weights) for p, h in zip(P.T, holds.T, strict=True)]))
 
 
 def _mean(values: np.ndarray) -> float:

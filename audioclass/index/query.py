@@ -13,20 +13,20 @@ import numpy as np
 from audioclass.errors import UsageError, unknown_name
 
 SORTS = {
-    "path": "path, start_s",
-    "time": "local_time NULLS LAST, path, start_s",
-    "probability": "probability DESC NULLS LAST, path, start_s",
-    "duration": "duration_s DESC, path, start_s",
-    "novelty": "novelty NULLS LAST, path, start_s",
-    "similarity": "distance, path, start_s",
+    "path": "path, start_s, label",
+    "time": "local_time NULLS LAST, path, start_s, label",
+    "probability": "probability DESC NULLS LAST, path, start_s, label",
+    "duration": "duration_s DESC, path, start_s, label",
+    "novelty": "novelty NULLS LAST, path, start_s, label",
+    "similarity": "distance, path, start_s, label",
 }
 REVERSED = {
-    "path": "path DESC, start_s",
-    "time": "local_time DESC NULLS LAST, path, start_s",
-    "probability": "probability NULLS LAST, path, start_s",
-    "duration": "duration_s, path, start_s",
-    "novelty": "novelty DESC NULLS LAST, path, start_s",
-    "similarity": "distance DESC, path, start_s",
+    "path": "path DESC, start_s, label",
+    "time": "local_time DESC NULLS LAST, path, start_s, label",
+    "probability": "probability NULLS LAST, path, start_s, label",
+    "duration": "duration_s, path, start_s, label",
+    "novelty": "novelty DESC NULLS LAST, path, start_s, label",
+    "similarity": "distance DESC, path, start_s, label",
 }
 FOUND = (
     "path, start_s, end_s, duration_s, label, probability, runner_up, runner_up_probability, novelty, posteriors,"
@@ -119,16 +119,16 @@ class SegmentQuery:
 
 
 NEAREST_HITS = """(SELECT o.*, n.distance, unnest(n.nearest) FROM occurrences AS o JOIN (
-        SELECT g.model, g.content, g.start_s, min(h.distance) AS distance,
+        SELECT g.model, g.content, g.start_s, g.label, min(h.distance) AS distance,
             arg_min({'hit_start_s': h.start_s, 'hit_end_s': h.end_s}, (h.distance, h.start_s)) AS nearest
         FROM segments AS g JOIN hits AS h ON h.content = g.content
             AND g.start_s <= (h.start_s + h.end_s) / 2 AND (h.start_s + h.end_s) / 2 < g.end_s
         WHERE g.model = $model GROUP BY ALL
-    ) AS n USING (model, content, start_s))"""
+    ) AS n USING (model, content, start_s, label))"""
 NEAR_ANOTHER = """EXISTS (SELECT 1 FROM segments AS o
     WHERE o.model = s.model AND o.content = s.content AND list_contains($near_labels, o.label)
     AND o.start_s <= s.end_s + $near_seconds + 1e-9 AND o.end_s >= s.start_s - $near_seconds - 1e-9
-    AND (o.start_s, o.end_s) <> (s.start_s, s.end_s))"""
+    AND (o.start_s, o.end_s, o.label) <> (s.start_s, s.end_s, s.label))"""
 
 
 def _single(value: float | None) -> float | None:

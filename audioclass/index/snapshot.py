@@ -37,6 +37,7 @@ class KnownModel:
     name: str
     digest: str
     labels: tuple[str, ...]
+    independent: bool
     taxonomy: Taxonomy
     window: float
     hop: float
@@ -112,11 +113,11 @@ class Snapshot:
     @cached_property
     def models(self) -> list[KnownModel]:
         """The models that were used, the last one first."""
-        columns = "model, name, digest, labels, taxonomy, window_s, hop_s, cell_s"
+        columns = "model, name, digest, labels, independent, taxonomy, window_s, hop_s, cell_s"
         rows = self.rows(f"SELECT {columns} FROM models ORDER BY added_at DESC, model")  # noqa: S608 (our own names)
         return [
-            KnownModel(short, name, digest, tuple(labels), Taxonomy.of_paths(json.loads(paths)), *times)
-            for short, name, digest, labels, paths, *times in rows
+            KnownModel(short, name, digest, tuple(labels), independent, Taxonomy.of_paths(json.loads(paths)), *times)
+            for short, name, digest, labels, independent, paths, *times in rows
         ]
 
     def model(self, named: str | None = None) -> KnownModel:

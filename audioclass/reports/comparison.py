@@ -7,6 +7,7 @@ from pathlib import Path
 
 from audioclass.evaluation.comparison import Comparison, Pair
 from audioclass.evaluation.formatting import shown, shown_interval
+from audioclass.evaluation.multi_label import MEASURES as OF_LABEL_SETS
 from audioclass.evaluation.ranks import Ranked
 from audioclass.evaluation.summary import MEASURES
 from audioclass.markup import element, embedded_json, escape, page
@@ -14,10 +15,21 @@ from audioclass.outputs import atomic_write
 from audioclass.reports.appearance import STYLE, cell, facts, figure, row_head, table
 from audioclass.reports.ranks import critical_difference_chart
 
-SHOWN = ("accuracy", "balanced_accuracy", "macro_f1", "auc_one_vs_rest", "log_loss", "brier", "calibration_error")
+NAMES = {**OF_LABEL_SETS, **MEASURES}
+SHOWN = (
+    "accuracy",
+    "balanced_accuracy",
+    "macro_f1",
+    "auc_one_vs_rest",
+    "mean_average_precision",
+    "exact_match",
+    "log_loss",
+    "brier",
+    "calibration_error",
+)
 NOTE = "First minus second; p values are two-sided and corrected by Holm over the pairs."
 FOLDS_NOTE = " Folds share training examples: the corrected t allows for it, Wilcoxon and ranks over folds do not."
-TESTS = {"mcnemar": "McNemar", "corrected_t": "corrected t", "wilcoxon": "Wilcoxon"}
+TESTS = {"mcnemar": "McNemar", "corrected_t": "corrected t", "wilcoxon": "Wilcoxon", "wilcoxon_log_loss": "log-loss"}
 
 
 def write_comparison(
@@ -45,14 +57,15 @@ def comparison_page(
 def systems_table(comparison: Comparison) -> str:
     """Measures and costs of each system."""
     costs = comparison.costs
+    names = [name for name in SHOWN if name in comparison.systems[0].measures]
     rows = [
         [row_head(system.name)]
-        + [cell(shown(system.measures[name]), data_measure=name) for name in SHOWN]
+        + [cell(shown(system.measures[name]), data_measure=name) for name in names]
         + [cell(f"{system.costs[name]:.4g}" if name in system.costs else "–", data_cost=name) for name in costs]
         for system in comparison.systems
     ]
     return table(
-        ["", *(MEASURES[name] for name in SHOWN), *(name.replace("_", " ") for name in costs)], rows, class_="systems"
+        ["", *(NAMES[name] for name in names), *(name.replace("_", " ") for name in costs)], rows, class_="systems"
     )
 
 
@@ -62,7 +75,7 @@ def pairs_table(comparison: Comparison) -> str:
     head = [
         "first",
         "second",
-        f"difference in {MEASURES[comparison.measure]}",
+        f"difference in {NAMES[comparison.measure]}",
         "interval",
         *(f"p, {TESTS[name]}" for name in tests),
     ]

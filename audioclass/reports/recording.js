@@ -67,6 +67,15 @@
     return low;
   }
 
+  // Those that hold at a moment: one, or with lanes several or none.
+  function segmentsAt(time) {
+    const found = [];
+    for (let index = segmentAt(time); index < data.segments.length && data.segments[index][0] <= time; index++) {
+      if (data.segments[index][1] > time) found.push(index);
+    }
+    return found;
+  }
+
   function columnAt(time) {
     let [low, high] = [0, edges.length - 1];
     while (low < high) {
@@ -159,20 +168,21 @@
   const said = ([start, end, name, posterior]) =>
     `${data.names[name]} ${clock(start)} to ${clock(end)}${posterior === null ? "" : `, ${percent(posterior)}`}`;
 
+  const brief = ([, , name, posterior]) => `${data.names[name]}${posterior === null ? "" : ` ${percent(posterior)}`}`;
+
   function inView() {
-    const first = segmentAt(view.from);
-    let last = first;
-    while (last < data.segments.length && data.segments[last][0] < view.to) last++;
-    return [first, last];
+    const found = [];
+    for (let index = segmentAt(view.from); index < data.segments.length && data.segments[index][0] < view.to; index++) {
+      if (data.segments[index][1] > view.from) found.push(index);
+    }
+    return found;
   }
 
   function drawSegments() {
     const [draw, , high] = pen("strip");
-    const [first, last] = inView();
     const buttons = [];
-    for (let index = first; index < last; index++) {
+    for (const index of inView()) {
       const segment = data.segments[index];
-      if (segment[1] <= view.from) continue;
       const [left, right] = [Math.max(place(segment[0]), 0), Math.min(place(segment[1]), width())];
       if (right - left >= 3) {
         buttons.push(segmentButton(index, left, right));
@@ -218,15 +228,15 @@
 
   const MOST_LISTED = 200;
   function listSegments() {
-    const [first, last] = inView();
-    const shown = Math.min(last, first + MOST_LISTED);
+    const found = inView();
     const rows = [];
-    for (let index = first; index < shown; index++) {
+    for (const index of found.slice(0, MOST_LISTED)) {
       const [start, end, name, posterior, second, secondPosterior] = data.segments[index];
       const row = document.createElement("tr");
       row.dataset.segment = index;
       const runner = second === null ? "" : `${data.names[second]} ${percent(secondPosterior)}`;
-      for (const text of [clock(start), clock(end), data.names[name], percent(posterior), runner]) {
+      const texts = [clock(start), clock(end), data.names[name], percent(posterior)];
+      for (const text of data.lanes ? texts : [...texts, runner]) {
         row.append(Object.assign(document.createElement("td"), { textContent: text }));
       }
       const swatch = Object.assign(document.createElement("span"), { className: "swatch" });
@@ -235,7 +245,8 @@
       rows.push(row);
     }
     at("list").tBodies[0].replaceChildren(...rows);
-    at("more").textContent = last > shown ? `and ${last - shown} more in view: zoom in to list them` : "";
+    const left = found.length - rows.length;
+    at("more").textContent = left ? `and ${left} more in view: zoom in to list them` : "";
   }
 
   function drawLegend() {
@@ -253,10 +264,12 @@
     const x = place(position);
     cursor.hidden = x < 0 || x > width();
     cursor.style.left = `${x}px`;
-    const index = String(segmentAt(position));
-    at("now").textContent = data.segments[index] ? `${clock(position)} · ${said(data.segments[index])}` : clock(position);
+    const now = segmentsAt(position);
+    at("now").textContent = [clock(position), ...now.map((index) => (data.lanes ? brief : said)(data.segments[index]))].join(" · ");
     for (const marked of document.querySelectorAll("[data-segment].now")) marked.classList.remove("now");
-    for (const mark of document.querySelectorAll(`[data-segment="${index}"]`)) mark.classList.add("now");
+    for (const index of now) {
+      for (const mark of document.querySelectorAll(`[data-segment="${index}"]`)) mark.classList.add("now");
+    }
   }
 
   for (const id of ["strip", "segments"]) at(id).style.height = `${44 * lanes}px`;
@@ -310,9 +323,12 @@
 
   const seekSegment = (index) => data.segments[index] && seek(data.segments[index][0]);
 
+  // Segments may start together, or in another: what comes next starts later, and a player may be a little early.
   function turnTo(step) {
-    const now = segmentAt(position);
-    seekSegment(clamp(now + step, 0, data.segments.length - 1));
+    const starts = data.segments.map((segment) => segment[0]);
+    const now = starts.findLast((start) => start <= position + 0.02) ?? 0;
+    const other = step > 0 ? starts.find((start) => start > now) : starts.findLast((start) => start < now);
+    if (starts.length) seek(other ?? now);
   }
 
   let ticking = 0;

@@ -43,7 +43,9 @@ def recording_page(
     title = encodable(title or next(iter(result.files), "recording"))
     rows = list(rows_of(result))
     data = _data(rows, result, curves_of(windows), envelope)
-    body = _header(title, data["duration"], len(rows)) + _stage(audio) + _summary(rows, data["duration"]) + _help()
+    body = (
+        _header(title, data["duration"], len(rows)) + _stage(audio, result) + _summary(rows, data["duration"]) + _help()
+    )
     body += element("script", embedded_json(data), type="application/json", id="recording")
     return page(title, STYLE + asset("recording.css"), body, asset("recording.js"))
 
@@ -95,7 +97,7 @@ def _header(title: str, duration: float, n_segments: int) -> str:
     return element("header", element("h1", escape(title)) + element("p", about, id="about"))
 
 
-def _stage(audio: str | None) -> str:
+def _stage(audio: str | None, result: Result) -> str:
     """The player and everything that the script draws into."""
     player = element("audio", controls="", preload="metadata", id="player", src=audio) if audio else ""
     buttons = [("zoom-in", "+", "zoom in"), ("zoom-out", "−", "zoom out"), ("fit", "fit", "fit the recording")]
@@ -106,7 +108,8 @@ def _stage(audio: str | None) -> str:
     layers += element("div", "", id="segments") + element("canvas", "", id="axis") + element("div", "", id="cursor")
     plots = element("div", layers, id="plots", tabindex="0", role="group", aria_label="timeline")
     legend = element("ul", "", id="legend")
-    listed = table(["start", "end", "label", "probability", "runner-up"], [], id="list")
+    columns = ["start", "end", "label", "probability", *([] if result.independent else ["runner-up"])]
+    listed = table(columns, [], id="list")
     return element("main", player + tools + plots + legend + listed + element("p", "", id="more"))
 
 

@@ -8,30 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audioclass.contracts import Smoother
-from audioclass.data import Contours, Posteriors, Result
+from audioclass.data import Posteriors, Result
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
-from audioclass.segmentation.borders import HeardBorders, StoredBorders, milliseconds
-from audioclass.segmentation.cells import CellCutter
+from audioclass.segmentation.borders import StoredBorders
 from audioclass.segmentation.novelty import NoveltyRule
-from audioclass.segmentation.segments import ClassifiedSegment, Segmenter, check_duration
-from audioclass.segmentation.silence import SilenceFinder, SilenceRule
+from audioclass.segmentation.segments import ClassifiedSegment, LabelRun, Segmenter, check_duration, label_runs
 from audioclass.segmentation.smoothing import WindowSmoother
-from audioclass.segmentation.stretches import SoundStretches, WaitingWindows
+from audioclass.segmentation.streams import CellStream
+from audioclass.segmentation.stretches import ContourRule, SoundStretches, WaitingWindows
 from audioclass.taxonomy import Taxonomy
 
 
-@dataclass(frozen=True)
-class ContourRule:
-    """What is made of the contours of a recording: which stretches are silent, if any are to be told.
-
-    A piece of sound shorter than `shortest` seconds beside a silence, or between two borders, has no label of its own.
-    """
-
-    silence: SilenceRule | None = None
-    shortest: float = 0.0
-
-
-class SegmentStream:
+class SegmentStream(CellStream):
     """Smoothing and segmentation of one recording's windows as they come.
 
     With its contours, borders lie where the sound changes, silences are segments of their own, and every stretch of
@@ -51,35 +39,30 @@ class SegmentStream:
         contours: ContourRule | None = None,
         borders: StoredBorders | None = None,
     ) -> None:
-        self._end = 0.0  # of the last window
-        rule, path = contours or ContourRule(), BackOffPath(labels, taxonomy, threshold)
-        self._heard = HeardBorders() if contours is not None and borders is None else None
-        self._finder = None if rule.silence is None else SilenceFinder(rule.silence)
-        self._waiting = WaitingWindows(labels, self._finder)
-        self._smoother = WindowSmoother(smoother, labels)
-        self._cells = CellCutter(novelty, borders or self._heard)
         check_duration(min_duration)
-        shortest = max(min_duration, rule.shortest)
-        self._stretches = SoundStretches(labels, lambda: Segmenter(path, shortest, novelty), self._finder)
+        rule, path = contours or ContourRule(), BackOffPath(labels, taxonomy, threshold)
+        shortest, finder = max(min_duration, rule.shortest), rule.finder()
+        super().__init__(
+            _LabelSmoother(WindowSmoother(smoother, labels), novelty),
+            WaitingWindows(labels, finder),
+            SoundStretches(labels, lambda: Segmenter(path, shortest, novelty), finder),
+            borders,
+            hears=contours is not None,
+        )
 
-    def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
-        """Take in the next windows and the next cells of the contours; give the segments that are final."""
-        for each in (self._heard, self._finder):
-            if each is not None and contours is not None:
-                each.push(contours)
-        self._end = posteriors.segments[-1].end if posteriors.segments else self._end
-        return self._stretches.push(self._cells.push(self._smoother.push(self._waiting.push(posteriors))))
 
-    def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
-        """The segments that were not final; the recording ends with the last window, or here, in seconds."""
-        if self._finder is not None:
-            trailing = 0 if end is None else milliseconds(end - self._end)
-            self._finder.finish(self._end, trailing / 1000)
-        if self._heard is not None:
-            self._heard.finish()
-        cells = self._cells.push(self._smoother.push(self._waiting.finish()))
-        cells += [*self._cells.push(self._smoother.finish()), *self._cells.finish()]
-        return [*self._stretches.push(cells), *self._stretches.finish()]
+@dataclass
+class _LabelSmoother:
+    """Windows, each of the one label that is likeliest."""
+
+    windows: WindowSmoother
+    novelty: NoveltyRule | None
+
+    def push(self, posteriors: Posteriors) -> list[LabelRun]:
+        return label_runs(self.windows.push(posteriors), self.novelty)
+
+    def finish(self) -> list[LabelRun]:
+        return label_runs(self.windows.finish(), self.novelty)
 
 
 def classified_windows(

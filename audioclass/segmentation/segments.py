@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from audioclass.data import Segment
+from audioclass.data import Posteriors, Segment
 from audioclass.errors import UsageError
 from audioclass.numerics import led_by
 from audioclass.segmentation.back_off import UNKNOWN, BackOffPath
@@ -26,7 +26,8 @@ ROUNDING = 1e-9  # seconds by which sums of times may miss
 class LabelRun:
     """Successive windows of one label: where they lie, and the sums of their posteriors and of their strangeness.
 
-    `n_strange` of them are of no label.
+    `label` is an index, or for windows of several labels a number that tells one set of them from another. `n_strange`
+    of the windows are of no label.
     """
 
     label: int
@@ -64,6 +65,20 @@ class LabelRun:
             self.strangeness + other.strangeness,
             self.n_strange + other.n_strange,
         )
+
+
+def label_runs(windows: Posteriors, novelty: NoveltyRule | None = None) -> list[LabelRun]:
+    """Each window by itself, with the label of its largest posterior; with none where it is too strange by the rule."""
+    labels = windows.P.argmax(axis=1)
+    strangeness = np.zeros(len(labels)) if windows.strangeness is None else windows.strangeness
+    if novelty is not None and windows.strangeness is not None:
+        labels = np.where(novelty.is_strange(strangeness), STRANGE, labels)
+    return [
+        LabelRun(label, segment.start, segment.end, row, 1, value, int(label == STRANGE))
+        for segment, row, label, value in zip(
+            windows.segments, windows.P, labels.tolist(), strangeness.tolist(), strict=True
+        )
+    ]
 
 
 @dataclass(frozen=True, eq=False)

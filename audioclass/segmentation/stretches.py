@@ -4,26 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from audioclass.data import Contours, Posteriors, Segment
-from audioclass.segmentation.borders import milliseconds
-from audioclass.segmentation.segments import ClassifiedSegment, LabelRun, Segmenter
+from audioclass.data import Posteriors, Segment
+from audioclass.segmentation.segments import ClassifiedSegment, LabelRun
 from audioclass.segmentation.silence import SILENCE, SilenceFinder, SilenceRule
-from audioclass.segmentation.tiers import TierStream, TierWindows
 
 MOSTLY = 0.8  # the share of a window from which on it is silent
+
+
+@dataclass(frozen=True)
+class ContourRule:
+    """What is made of the contours of a recording: which stretches are silent, if any are to be told.
+
+    A piece of sound shorter than `shortest` seconds beside a silence, or between two borders, has no label of its own.
+    """
+
+    silence: SilenceRule | None = None
+    shortest: float = 0.0
+
+    def finder(self) -> SilenceFinder | None:
+        """Finds the silences of one recording; None where none are to be told."""
+        return None if self.silence is None else SilenceFinder(self.silence)
 
 
 class WaitingWindows:
     """Windows that wait until it is known how much of each is silent; what is silent says nothing of labels.
 
     Digital silence does not count: features leave it out, so that a window tells of its sounds, be they short.
+    Of labels that `overlap` none is likelier for another being less so: all windows stay as they are.
     """
 
-    def __init__(self, labels: Sequence[str], finder: SilenceFinder | None) -> None:
-        self._finder = finder
+    def __init__(self, labels: Sequence[str], finder: SilenceFinder | None, *, overlap: bool = False) -> None:
+        self._finder, self._overlap = finder, overlap
         self._waiting = Posteriors(np.empty((0, len(labels))), tuple(labels), ())
         self.is_silent: list[bool] = []  # of the windows that were given last
 
@@ -46,30 +61,43 @@ class WaitingWindows:
         shares = np.array([self._finder.shares(window) for window in given.segments]).reshape(-1, 2)
         is_silent, tells_nothing = (shares >= MOSTLY).T
         self.is_silent = is_silent.tolist()
-        if not tells_nothing.any():
+        if self._overlap or not tells_nothing.any():
             return given
         return replace(given, P=np.where(tells_nothing[:, None], 1 / given.P.shape[1], given.P))
+
+
+class CellSegmenter(Protocol):
+    """Makes segments of the cells of one stretch of sound."""
+
+    def push(self, cells: Iterable[LabelRun]) -> list[ClassifiedSegment]:
+        """Take in the next cells; give the segments that are final."""
+
+    def finish(self) -> list[ClassifiedSegment]:
+        """The rest, at the end of the stretch."""
 
 
 @dataclass
 class SoundStretches:
     """Cells in, segments out: those of each stretch of sound, and the silences between them.
 
-    A silence is certain where it is a label of its own, else its posteriors tell no label from another. Where a stretch
-    begins or ends with a segment that is called silence, the two are one.
+    A silence is certain where it is a label of its own, else its posteriors tell no label from another; of labels that
+    `overlap` it has none. Where a stretch begins or ends with a segment that is called silence, the two are one, unless
+    others may lie over it.
     """
 
     labels: Sequence[str]
-    new_segmenter: Callable[[], Segmenter]
+    new_segmenter: Callable[[], CellSegmenter]
     finder: SilenceFinder | None = None
+    overlap: bool = False
 
     def __post_init__(self) -> None:
-        self._segmenter: Segmenter | None = None
+        self._segmenter: CellSegmenter | None = None
         self._held: ClassifiedSegment | None = None  # a silence that may be one with what follows
-        n = len(self.labels)
-        self._posteriors = np.full(n, 1 / n)
-        if SILENCE in self.labels:
-            self._posteriors = np.eye(n)[list(self.labels).index(SILENCE)]
+        has_label, n = SILENCE in self.labels, len(self.labels)
+        self._joins = has_label and self.finder is not None and not self.overlap
+        self._posteriors = np.array([float(label == SILENCE) for label in self.labels])
+        if not has_label and not self.overlap:
+            self._posteriors = np.full(n, 1 / n)
 
     def push(self, cells: Iterable[LabelRun]) -> list[ClassifiedSegment]:
         """Take in the next cells, of which it is known where they are silent; give the segments that are final."""
@@ -117,7 +145,7 @@ class SoundStretches:
     def _one_silence(self, segments: Iterable[ClassifiedSegment]) -> Iterator[ClassifiedSegment]:
         """The same, with silences that touch as one."""
         for one in segments:
-            before, self._held = self._held, one if one.segment.label == SILENCE and self.finder is not None else None
+            before, self._held = self._held, one if one.segment.label == SILENCE and self._joins else None
             if before is not None and self._held is not None:
                 self._held = _joined(before, one)
             elif before is not None:
@@ -135,60 +163,3 @@ def _joined(before: ClassifiedSegment, after: ClassifiedSegment) -> ClassifiedSe
         novelty = share * before.novelty + (1 - share) * after.novelty
     posteriors = share * before.posteriors + (1 - share) * after.posteriors
     return ClassifiedSegment(Segment(before.segment.start, after.segment.end, SILENCE), posteriors, novelty)
-
-
-class SilencedTiers:
-    """Segments that may overlap, cut where the recording is silent, and the silences.
-
-    A silence has no label at all, unless that is a label of its own.
-    """
-
-    def __init__(self, labels: Sequence[str], stream: TierStream | TierWindows, rule: SilenceRule | None) -> None:
-        self._stream, self._finder = stream, None if rule is None else SilenceFinder(rule)
-        self._silences: list[Segment] = []
-        self._held: list[ClassifiedSegment] = []
-        self._posteriors = np.array([float(label == SILENCE) for label in labels])
-        self._end = 0.0  # of the last window
-
-    def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
-        """Take in the next windows and the next cells of the contours; give the segments that are final."""
-        self._end = posteriors.segments[-1].end if posteriors.segments else self._end
-        if self._finder is not None and contours is not None:
-            self._finder.push(contours)
-        self._held += self._stream.push(posteriors)
-        return self._known()
-
-    def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
-        """The segments that were not final; the recording ends with the last window, or here, in seconds."""
-        if self._finder is not None:
-            trailing = 0 if end is None else milliseconds(end - self._end)
-            self._finder.finish(self._end, trailing / 1000)
-        self._held += self._stream.finish()
-        return self._known()
-
-    def _known(self) -> list[ClassifiedSegment]:
-        finder = self._finder
-        if finder is None:
-            given, self._held = self._held, []
-            return given
-        silences = [finder.found.popleft() for _ in range(len(finder.found))]
-        self._silences += silences
-        known, since = finder.known_until, finder.silent_since
-        given = [ClassifiedSegment(silence, self._posteriors) for silence in silences]
-        still = [] if since is None else [Segment(since, known)]
-        for one in [one for one in self._held if one.segment.end <= known]:
-            given += [replace(one, segment=piece) for piece in _sounding(one.segment, [*self._silences, *still])]
-        self._held = [one for one in self._held if one.segment.end > known]
-        return given
-
-
-def _sounding(segment: Segment, silences: Sequence[Segment]) -> Iterator[Segment]:
-    """What silences, in order of time, leave of a segment."""
-    at = segment.start
-    for silence in silences:
-        if silence.end > at and silence.start < segment.end:
-            if silence.start > at:
-                yield replace(segment, start=at, end=silence.start)
-            at = min(silence.end, segment.end)
-    if segment.end > at:
-        yield replace(segment, start=at)

@@ -3,24 +3,28 @@
 A label holds in a window where its probability reaches its threshold. Each label is smoothed by itself, as one of two
 states: it holds, or it does not. Its odds are divided by those of its threshold before, so that the border between the
 two lies at one half, and multiplied again after. Runs of windows in which a label holds are its segments: a gap that is
-shorter than the least duration is filled, then a segment that is shorter still is dropped.
+shorter than the least duration is filled, then a segment that is shorter still is dropped, unless it is all that there
+is between two silences.
 
-Borders lie midway between the centres of windows, as those of other segments do. A segment is given as soon as nothing
-can change it, so that one that lasts comes after shorter ones of other labels that begin in it.
+Borders and silences are those of other segments. A segment is given as soon as nothing can change it, so that one that
+lasts comes after shorter ones of other labels that begin in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 
 from audioclass.contracts import Smoother
-from audioclass.data import Posteriors, Segment
-from audioclass.errors import UsageError
-from audioclass.segmentation.segments import ROUNDING, ClassifiedSegment
+from audioclass.data import Contours, Posteriors, Segment
+from audioclass.segmentation.borders import StoredBorders
+from audioclass.segmentation.segments import ROUNDING, ClassifiedSegment, LabelRun, check_duration
 from audioclass.segmentation.smoothing import WindowSmoother
+from audioclass.segmentation.streams import CellStream
+from audioclass.segmentation.stretches import ContourRule, SoundStretches, WaitingWindows
 
 LEAST = 1e-6  # a threshold of 0 or 1 has no odds
 STATES = ("holds", "does not")
@@ -33,6 +37,15 @@ class TierRows:
     segments: tuple[Segment, ...]
     P: np.ndarray
     holds: np.ndarray
+
+    @property
+    def runs(self) -> list[LabelRun]:
+        """Each window by itself; bit k of its label says whether label k holds."""
+        sets = (int.from_bytes(bits.tobytes(), "little") for bits in np.packbits(self.holds, 1, "little"))
+        return [
+            LabelRun(labels, segment.start, segment.end, row)
+            for segment, row, labels in zip(self.segments, self.P, sets, strict=True)
+        ]
 
     def joined(self, other: TierRows) -> TierRows:
         """These windows and those that follow."""
@@ -64,8 +77,11 @@ class TierSmoother:
         return TierRows(given[0].segments, np.stack(columns, axis=1), np.stack(holds, axis=1))
 
 
-class TierStream:
-    """Smoothing and segmentation of one recording's windows as they come, each label by itself."""
+class TierStream(CellStream):
+    """Smoothing and segmentation of one recording's windows as they come, each label by itself.
+
+    Contours and `borders` are used as those of other segments are.
+    """
 
     def __init__(
         self,
@@ -74,82 +90,83 @@ class TierStream:
         thresholds: np.ndarray,
         *,
         min_duration: float = 0.0,
+        contours: ContourRule | None = None,
+        borders: StoredBorders | None = None,
     ) -> None:
-        if not 0 <= min_duration < float("inf"):
-            raise UsageError(f"min_duration={min_duration} must be a time of at least 0")
-        self._windows = TierSmoother(labels, smoother, thresholds)
-        self._tiers = [_Tier(label, min_duration - ROUNDING) for label in labels]
-        self._waiting: tuple[Segment, np.ndarray, np.ndarray] | None = None  # its end is known when the next one comes
-        self._start = 0.0
+        check_duration(min_duration)
+        rule = contours or ContourRule()
+        shortest, finder = max(min_duration, rule.shortest), rule.finder()
+        super().__init__(
+            _TierRuns(TierSmoother(labels, smoother, thresholds)),
+            WaitingWindows(labels, finder, overlap=True),
+            SoundStretches(labels, lambda: TierSegmenter(labels, shortest), finder, overlap=True),
+            borders,
+            hears=contours is not None,
+        )
 
-    def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
-        """Take in the next windows; give the segments that are final."""
-        return list(self._take(self._windows.push(posteriors)))
+
+@dataclass
+class _TierRuns:
+    """Windows, each of all the labels that hold in it."""
+
+    windows: TierSmoother
+
+    def push(self, posteriors: Posteriors) -> list[LabelRun]:
+        return self.windows.push(posteriors).runs
+
+    def finish(self) -> list[LabelRun]:
+        return self.windows.finish().runs
+
+
+class TierSegmenter:
+    """Makes the segments of every label of one stretch of sound."""
+
+    def __init__(self, labels: Sequence[str], min_duration: float) -> None:
+        self._tiers = [_Tier(label, place, min_duration - ROUNDING) for place, label in enumerate(labels)]
+
+    def push(self, cells: Iterable[LabelRun]) -> list[ClassifiedSegment]:
+        """Take in the next cells; give the segments that are final."""
+        return [segment for cell in cells for tier in self._tiers for segment in tier.take(cell)]
 
     def finish(self) -> list[ClassifiedSegment]:
-        """The segments that were not final, at the end of the recording."""
-        given = list(self._take(self._windows.finish()))
-        if self._waiting is not None:
-            given += self._cell(self._waiting[0].end)
-        return [*given, *(segment for tier in self._tiers for segment in tier.finish())]
-
-    def _take(self, windows: TierRows) -> Iterator[ClassifiedSegment]:
-        for segment, row, holds in zip(windows.segments, windows.P, windows.holds, strict=True):
-            if self._waiting is None:
-                self._start = segment.start
-            else:
-                border = (_centre(self._waiting[0]) + _centre(segment)) / 2
-                yield from self._cell(border)
-                self._start = border
-            self._waiting = segment, row, holds
-
-    def _cell(self, end: float) -> Iterator[ClassifiedSegment]:
-        """The window that waits, from border to border."""
-        assert self._waiting is not None  # noqa: S101 (asked only when there is one)
-        _, row, holds = self._waiting
-        for tier, is_held in zip(self._tiers, holds.tolist(), strict=True):
-            yield from tier.take(self._start, end, row, is_held)
-
-
-@dataclass(frozen=True, eq=False)
-class _Stretch:
-    """Successive windows of a tier: where they lie, and the sum of their probabilities."""
-
-    start: float
-    end: float
-    total: np.ndarray
-    n_windows: int = 1
-
-    def joined(self, other: _Stretch) -> _Stretch:
-        return _Stretch(self.start, other.end, self.total + other.total, self.n_windows + other.n_windows)
+        """The rest, at the end of the stretch."""
+        return [segment for tier in self._tiers for segment in tier.finish()]
 
 
 class _Tier:
     """The runs of one label: `_run` is the last in which it holds, `_gap` what came since."""
 
-    def __init__(self, label: str, min_duration: float) -> None:
-        self._label, self._min_duration = label, min_duration
-        self._run: _Stretch | None = None
-        self._gap: _Stretch | None = None
+    def __init__(self, label: str, place: int, min_duration: float) -> None:
+        self._label, self._place, self._min_duration = label, place, min_duration
+        self._run: LabelRun | None = None
+        self._gap: LabelRun | None = None
+        self._start: float | None = None  # of the stretch
 
-    def take(self, start: float, end: float, row: np.ndarray, holds: bool) -> Iterator[ClassifiedSegment]:
+    def take(self, cell: LabelRun) -> Iterator[ClassifiedSegment]:
         """One more window; the run is final where the gap after it is too long to be filled."""
-        cell = _Stretch(start, end, row)
-        if holds:
+        self._start = cell.start if self._start is None else self._start
+        if cell.label >> self._place & 1:
             parts = [part for part in (self._run, self._gap, cell) if part is not None]
-            self._run, self._gap = parts[0], None
-            for part in parts[1:]:
-                self._run = self._run.joined(part)
+            self._run, self._gap = reduce(_joined, parts), None
         elif self._run is not None:
-            self._gap = cell if self._gap is None else self._gap.joined(cell)
+            self._gap = cell if self._gap is None else _joined(self._gap, cell)
             if self._gap.end - self._gap.start >= self._min_duration:
-                yield from self.finish()
+                yield from self._give(is_whole=False)
 
     def finish(self) -> Iterator[ClassifiedSegment]:
         """The run as it is, unless it is too short."""
+        is_whole = self._run is not None and self._gap is None and self._run.start == self._start
+        yield from self._give(is_whole=is_whole)
+
+    def _give(self, *, is_whole: bool) -> Iterator[ClassifiedSegment]:
         run, self._run, self._gap = self._run, None, None
-        if run is not None and run.end - run.start >= self._min_duration:
-            yield ClassifiedSegment(Segment(run.start, run.end, self._label), run.total / run.n_windows)
+        if run is not None and (is_whole or run.end - run.start >= self._min_duration):
+            yield ClassifiedSegment(Segment(run.start, run.end, self._label), run.posteriors)
+
+
+def _joined(run: LabelRun, after: LabelRun) -> LabelRun:
+    """Two runs of a tier as one; which labels hold in it besides the tier's own is left open."""
+    return run.joined(after, run.label)
 
 
 class TierWindows:
@@ -158,11 +175,11 @@ class TierWindows:
     def __init__(self, labels: Sequence[str], smoother: Smoother, thresholds: np.ndarray) -> None:
         self._windows, self._labels = TierSmoother(labels, smoother, thresholds), tuple(labels)
 
-    def push(self, posteriors: Posteriors) -> list[ClassifiedSegment]:
+    def push(self, posteriors: Posteriors, contours: Contours | None = None) -> list[ClassifiedSegment]:
         """Take in the next windows; give those that are final."""
         return self._classified(self._windows.push(posteriors))
 
-    def finish(self) -> list[ClassifiedSegment]:
+    def finish(self, end: float | None = None) -> list[ClassifiedSegment]:
         """The windows that were not final, at the end of the recording."""
         return self._classified(self._windows.finish())
 

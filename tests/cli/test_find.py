@@ -163,7 +163,7 @@ def test_a_format_can_go_to_standard_output(evening, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--label", "clikcs"], "unknown label 'clikcs'; did you mean 'clicks'? known: clicks, noise, tone, unknown"),
+        (["--label", "clikcs"], "unknown label 'clikcs'; did you mean 'clicks'? known: clicks, noise, silence,"),
         (["--from", "April"], "'April' must be a date such as 2019-04-03"),
         (["--from", "2019-13-01"], "'2019-13-01' must be a date"),
         (["--to", "2019-04-03T19:17+02:00"], "times are those of the clock where recordings were made"),

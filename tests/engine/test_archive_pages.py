@@ -9,7 +9,7 @@ import pytest
 import soundfile
 from browser import shown
 from evenings import Evening
-from made_archives import MadeRecording, MadeSegment, make_archive, occurrences
+from made_archives import MadeRecording, MadeSegment, analysis_table, append, make_archive, occurrences
 from pages import elements
 from runs import run
 from trained import RATE, mixture
@@ -62,7 +62,10 @@ def summary_of(archive):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made") / "archive"
-    return summary_of(make_archive(folder, RECORDINGS, SEGMENTS, [[label] for label in LABELS]))
+    make_archive(folder, RECORDINGS, SEGMENTS, [[label] for label in LABELS])
+    ends = {one.content: one.end for one in SEGMENTS}
+    append(folder, "analyses", analysis_table(list(ends), seconds=list(ends.values())))
+    return summary_of(folder)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +93,16 @@ def test_the_map_has_every_hour_of_every_date(made, expected):
         hours[LABELS.index(label), (hour.date() - activity.dates[0]).days, hour.hour] += amount
     np.testing.assert_allclose(activity.hours, hours, atol=1e-6)
     np.testing.assert_allclose(activity.recorded, hours.sum(axis=0), atol=1e-6)
+
+
+def test_shares_of_labels_that_overlap_are_of_what_was_recorded(tmp_path):
+    recordings = [MadeRecording("/day.wav", "day", datetime(2020, 2, 28, 12, 0), 0)]
+    segments = [MadeSegment("day", 0.0, 900.0, "a", 0.9), MadeSegment("day", 0.0, 1800.0, "b", 0.8)]
+    make_archive(tmp_path / "archive", recordings, segments, [[label] for label in LABELS], independent=True)
+    append(tmp_path / "archive", "analyses", analysis_table(["day"], seconds=[3600.0]))
+    activity = summary_of(tmp_path / "archive").activity
+    assert activity.recorded[0, 12] == 1.0
+    assert activity.hours[:, 0, 12].tolist() == [0.25, 0.5]
 
 
 def test_what_has_no_clock_is_counted_by_itself_and_what_is_gone_not_at_all(made):

@@ -9,56 +9,60 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import soundfile
-from overlaps import RATE, SCENES, scene, write_overlaps
+from overlaps import OPTIONS, RATE, SCENES, scene, write_overlaps
+from runs import config, segmentation
 
-from audioclass.audio.blocks import cut_blocks
+from audioclass.audio.blocks import cut_blocks, read_blocks
+from audioclass.audio.contours import ContourMeter
 from audioclass.audio.decode import open_audio
 from audioclass.classifier.archive import DIGESTS
 from audioclass.classifier.card import card_of
+from audioclass.classifier.model import Model
 from audioclass.classifier.saving import save_model
 from audioclass.classifier.summary import Summary
 from audioclass.cli.timeline import Timeline
-from audioclass.data import Segment
+from audioclass.data import Contours, Posteriors, Segment
 from audioclass.engine.calibrating import calibrate
 from audioclass.engine.classifying import classify, classify_recording
+from audioclass.engine.comparing import compare_configs, compare_models
 from audioclass.engine.corpus_reading import read_corpus_at
 from audioclass.engine.evaluating import cross_validate, evaluate_model
+from audioclass.engine.following import follow_stream, live_blocks
 from audioclass.engine.gathering import gather
-from audioclass.engine.indexing import add_recordings
 from audioclass.engine.models import load_model
+from audioclass.engine.previewing import Preview, PreviewGrid
+from audioclass.engine.remembering import trained_on
 from audioclass.engine.runs import make_run
-from audioclass.engine.streaming import SegmentationOptions, classify_stream
+from audioclass.engine.streaming import SHORT_BLOCK, SegmentationOptions, classify_stream
 from audioclass.engine.training import train
 from audioclass.engine.updating import update
-from audioclass.errors import ModelError, UsageError
+from audioclass.errors import CorpusError, ModelError, UsageError
 from audioclass.estimator import AudioclassClassifier
 from audioclass.evaluation.detection import segment_based
 from audioclass.extraction.recipes import load_recipe
 from audioclass.label_sets import are_multi_label
 from audioclass.plugins.manager import plugin_manager
+from audioclass.reports.comparison import write_comparison
 from audioclass.reports.recording import recording_page
 from audioclass.segmentation.tiers import by_start
 
-OPTIONS = {"recipe": "broadcast", "window": 1.0, "hop": 0.5, "group_weights": "equal"}
 NEW = ((("clicks", 1.0, 6.0), ("tone", 3.0, 7.5)),)
 LABELS = ("clicks", "tone")
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory):
-    return write_overlaps(tmp_path_factory.mktemp("overlaps") / "corpus")
+@pytest.fixture
+def corpus(overlap_corpus):
+    return overlap_corpus
 
 
-@pytest.fixture(scope="module")
-def trained(corpus):
-    return train(corpus, run=make_run(cache=None), **OPTIONS)
+@pytest.fixture
+def trained(overlap_trained):
+    return overlap_trained
 
 
-@pytest.fixture(scope="module")
-def saved(trained, tmp_path_factory):
-    path = tmp_path_factory.mktemp("models") / "overlaps.audioclass"
-    save_model(trained.model, path)
-    return path
+@pytest.fixture
+def saved(overlap_file):
+    return overlap_file
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +168,77 @@ def test_blocks_and_a_file_give_the_same_to_the_bit(trained, recording, size):
     assert again.P.tobytes() == result.P.tobytes()
 
 
+@pytest.fixture(scope="module")
+def restless(tmp_path_factory):
+    """A minute in which labels come and go, with pauses of digital silence."""
+    samples = np.concatenate([scene(SCENES[i % len(SCENES)], i % 4) for i in range(8)])
+    for second in (3, 14, 15, 30, 44):
+        samples[round((second + 0.3) * RATE) : round((second + 0.8) * RATE)] = 0
+    path = tmp_path_factory.mktemp("live") / "restless.wav"
+    soundfile.write(path, samples, RATE)
+    return path
+
+
+@pytest.mark.parametrize("options", [{}, {"smooth": "none"}, {"min_duration": 2.1}, {"windows": True}], ids=str)
+def test_segments_of_a_live_stream_come_within_the_lag_and_are_those_of_the_file(trained, restless, options):
+    model, how, taken = trained.model, segmentation(**options), 0.0
+
+    def heard(audio):
+        nonlocal taken
+        for block in live_blocks(audio, model):
+            taken = (block.start + len(block.samples)) / block.sample_rate
+            yield block
+
+    with open_audio(restless) as audio:
+        live = [(one, taken) for one in classify_stream(heard(audio), model, how)]
+    file = classify_recording(restless, model, how).result
+    assert tuple(one.segment for one in by_start([one for one, _ in live], model.labels)) == file.segments
+    behind = max(when - one.segment.end for one, when in live)
+    assert how.lag(model) - 8 < behind <= how.lag(model)
+
+
+@pytest.mark.parametrize("size", [SHORT_BLOCK, 700])
+def test_provisional_segments_are_told_by_label_and_leave_the_final_ones_as_they_are(trained, restless, size):
+    model, how, final, n_overlaps = trained.model, segmentation(), [], 0
+
+    def tell(changed):
+        nonlocal n_overlaps
+        ends = {one.segment.label: one.segment.end for one in final}
+        assert all(one.segment.start >= ends.get(one.segment.label, 0.0) for one in changed)
+        assert changed == by_start(changed, model.labels)
+        n_overlaps += any(a.segment.end > b.segment.start for a, b in itertools.pairwise(changed))
+
+    rate = model.recipe.framing.sample_rate
+    final += follow_stream(read_blocks(restless, rate, block_length=size), model, how, tell)
+    assert n_overlaps > 5
+    assert (
+        tuple(one.segment for one in by_start(final, LABELS))
+        == classify_recording(restless, model, how).result.segments
+    )
+
+
+def test_what_is_provisional_is_what_the_windows_so_far_give(trained, restless):
+    """Where nothing is ever final, by brute force: all windows and contours so far through a stream that then ends."""
+    model, how = trained.model, segmentation()
+    recipe = model.recipe
+    preview, plain = Preview(model, how), Preview(model, segmentation("none", windows=True, threshold=1e-9))
+    meter, grid, standing, rows = ContourMeter(recipe.framing.sample_rate), PreviewGrid.of(recipe), [], []
+    blocks = list(read_blocks(restless, recipe.framing.sample_rate, block_length=SHORT_BLOCK))
+    whole = Contours.joined([*(meter.take() for _ in meter.watch(blocks)), meter.take()])
+    for block in blocks:
+        given = zip(plain.push(block), preview.push(block), strict=True)
+        for windows, changed in given:
+            rows.append(windows[-1])
+            if changed:
+                standing = [one for one in standing if one.segment.start < changed[0].segment.start] + changed
+            times = tuple(replace(one.segment, label="") for one in rows)
+            P = np.array([one.posteriors for one in rows])
+            n_samples = round(times[-1].end * recipe.framing.sample_rate) + grid.after * recipe.framing.hop_length
+            stream, known = how.stream(model), whole.split(meter.n_known(n_samples))[0]
+            expected = [*stream.push(Posteriors(P, LABELS, times, independent=True), known), *stream.finish()]
+            assert [one.segment for one in standing] == [one.segment for one in by_start(expected, LABELS)]
+
+
 def test_a_threshold_is_that_of_all_labels(trained, recording):
     options = SegmentationOptions.of("none", make_run(), threshold=0.9)
     assert options.thresholds(trained.model).tolist() == [0.9, 0.9]
@@ -218,18 +293,8 @@ def test_folds_are_evaluated_with_the_thresholds_of_each(corpus):
 def test_what_such_a_model_cannot_do_is_refused_in_one_line(saved, corpus):
     with pytest.raises(UsageError, match="strategy=one_vs_one tells one label at a time"):
         train(corpus, strategy="one_vs_one", **OPTIONS)
-    with pytest.raises(UsageError, match="cannot be added to"):
-        update(saved, corpus)
-    with pytest.raises(UsageError, match="cannot be recalibrated"):
-        calibrate(saved, corpus)
     with pytest.raises(UsageError, match="each row of y has one"):
         AudioclassClassifier(strategy="binary_relevance").fit(np.eye(4), [0, 0, 1, 1])
-
-
-def test_an_archive_refuses_such_a_model(saved, recording, tmp_path):
-    pytest.importorskip("deltalake")
-    with pytest.raises(UsageError, match="its labels overlap, which archives do not hold"):
-        add_recordings(tmp_path / "archive", [recording], make_run(cache=None), str(saved))
 
 
 def test_a_strategy_of_overlapping_labels_can_be_stated_for_any_corpus(tmp_path):
@@ -252,3 +317,145 @@ def test_labels_joined_with_plus_are_the_same_corpus(corpus, tmp_path):
     joined = gather(read_corpus_at(tmp_path / "joined.csv", run), recipe, run)
     apart = gather(replace(read_corpus_at(corpus, run), continuous=False), recipe, run)
     assert joined.sets == apart.sets
+
+
+# --- calibration -----------------------------------------------------------------------------------------------------
+
+OTHERS = (
+    (("tone", 0.5, 4.0), ("clicks", 2.0, 7.0)),
+    (("clicks", 1.0, 5.0), ("tone", 3.0, 7.5)),
+    (("tone", 0.0, 5.0), ("clicks", 4.0, 7.0)),
+    (("clicks", 0.0, 3.0), ("tone", 2.0, 6.0)),
+)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory):
+    """Recordings that the model was not trained on."""
+    return write_overlaps(tmp_path_factory.mktemp("held") / "held", OTHERS, first=10)
+
+
+def skewed(model, path):
+    """The same model, far too sure that both labels hold."""
+    calibrations = tuple({**one, "offset": one["offset"] - 6.0} for one in model.classifier.calibrations)
+    classifier = replace(model.classifier, calibrations=calibrations)
+    parts = model.taxonomy, dict(model.about), model.memory, model.inverse_temperature, None, model.recordings
+    save_model(Model.of(model.name, model.recipe, model.preprocessing, classifier, *parts), path)
+    return path
+
+
+def test_each_label_is_calibrated_anew_and_has_another_threshold(trained, held, tmp_path):
+    path = skewed(trained.model, tmp_path / "skewed.audioclass")
+    calibrated = calibrate(path, held, run=make_run(cache=None))
+    assert calibrated.is_better
+    model = calibrated.model
+    save_model(model, tmp_path / "calibrated.audioclass")
+    assert model.classifier.label_sets == trained.model.classifier.label_sets
+    stated = model.about["thresholds"]
+    assert stated == dict(zip(LABELS, np.round(model.classifier.thresholds, 6).tolist(), strict=True))
+    evaluation = evaluate_model(load_model(tmp_path / "calibrated.audioclass"), held, run=make_run(cache=None))
+    assert evaluation.evaluation(20).main.value("macro_f1") > 0.9
+
+
+def test_sets_of_labels_that_were_not_trained_on_count_in_a_calibration(tmp_path, held):
+    alone = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    trained = train(write_overlaps(tmp_path / "alone", alone), strategy="binary_relevance", run=make_run(), **OPTIONS)
+    assert "clicks+tone" not in trained.model.classifier.classes
+    save_model(trained.model, tmp_path / "alone.audioclass")
+    calibrated = calibrate(tmp_path / "alone.audioclass", held, run=make_run(cache=None))
+    assert calibrated.model.classifier.classes == trained.model.classifier.classes
+    assert calibrated.log_loss_after < calibrated.log_loss_before
+
+
+def test_recordings_that_trained_the_model_do_not_calibrate_it(saved, corpus):
+    with pytest.raises(CorpusError, match="has no recording that the model was not trained on"):
+        calibrate(saved, corpus, run=make_run(cache=None))
+
+
+def test_a_label_in_every_window_calibrates_nothing(saved, tmp_path):
+    everywhere = ((("tone", 0.0, 8.0), ("clicks", 2.0, 6.0)),) * 3
+    with pytest.raises(CorpusError, match="label 'tone' is in every window; calibration needs some without it"):
+        calibrate(saved, write_overlaps(tmp_path / "everywhere", everywhere, first=20), run=make_run(cache=None))
+
+
+# --- comparison ------------------------------------------------------------------------------------------------------
+
+
+def test_strategies_of_labels_that_overlap_meet_on_the_same_folds(corpus, tmp_path):
+    strategies = ("binary_relevance", "binary_relevance:threshold=half")
+    configs = {name: config(strategy=name, **OPTIONS) for name in strategies}
+    found = compare_configs(corpus, configs, folds="2", run=make_run(cache=None))
+    assert found.measure == "mean_average_precision"
+    [pair] = found.pairs
+    assert set(pair.tests) == {"wilcoxon_log_loss", "corrected_t", "wilcoxon"}
+    assert pair.difference == 0  # thresholds do not change the order of probabilities, nor these
+    assert pair.adjusted["wilcoxon_log_loss"] == 1
+    write_comparison(tmp_path / "page.html", found)
+    assert "mean average precision" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_the_better_of_two_models_is_told(trained, held, tmp_path):
+    skewed(trained.model, tmp_path / "skewed.audioclass")
+    models = {"good": trained.model, "skewed": load_model(tmp_path / "skewed.audioclass")}
+    found = compare_models(held, models, run=make_run(cache=None))
+    good, other = (system.measures for system in found.systems)
+    assert good["log_loss"] < other["log_loss"]
+    for name, measures in zip(models, (good, other), strict=True):
+        evaluation = evaluate_model(models[name], held, run=make_run(cache=None)).evaluation(20)
+        assert measures == pytest.approx({each: evaluation.main.value(each) for each in measures})
+    [pair] = found.pairs
+    assert pair.tests["wilcoxon_log_loss"].p == pytest.approx(0.125)  # the least that four recordings can tell
+
+
+def test_models_of_both_kinds_meet_where_labels_overlap_alone(trained, held, tmp_path):
+    apart = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    one = train(write_overlaps(tmp_path / "apart", apart, first=30), run=make_run(), **OPTIONS).model
+    models = {"one": one, "both": trained.model}
+    assert len(compare_models(held, models, run=make_run(cache=None)).systems) == 2
+    with pytest.raises(UsageError, match="meet others on a corpus whose labels overlap"):
+        compare_models(tmp_path / "apart", models, run=make_run(cache=None))
+
+
+# --- updates ---------------------------------------------------------------------------------------------------------
+
+
+def test_recordings_are_added_to_a_model(trained, saved, held, recording, tmp_path):
+    updated = update(saved, held, run=make_run(cache=None))
+    model = updated.model
+    assert (model.labels, model.is_multi_label) == (LABELS, True)
+    assert updated.grouped.main.value("macro_f1") > 0.8
+    assert set(model.about["thresholds"]) == set(LABELS)
+    save_model(model, tmp_path / "updated.audioclass")
+    again = load_model(tmp_path / "updated.audioclass")
+    found = classify(recording, again)
+    assert segment_based({"": [labelled(*one) for one in NEW[0]]}, {"": list(found.segments)}, LABELS).macro_f1 > 0.8
+    assert trained_on(again, updated.dataset).all()
+    assert trained_on(again, trained.dataset).all()
+
+
+def test_recordings_that_are_added_again_count_once(saved, corpus):
+    updated = update(saved, corpus, run=make_run(cache=None))
+    assert any("4 of 4 recordings are in the model already" in remark for remark in updated.dataset.remarks)
+    assert updated.model.classifier.counts.sum() == load_model(saved).classifier.counts.sum()
+
+
+def test_sets_of_labels_that_are_new_may_be_added(tmp_path, held):
+    alone = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    trained = train(write_overlaps(tmp_path / "alone", alone), strategy="binary_relevance", run=make_run(), **OPTIONS)
+    save_model(trained.model, tmp_path / "alone.audioclass")
+    model = update(tmp_path / "alone.audioclass", held, run=make_run(cache=None)).model
+    assert "clicks+tone" in model.classifier.classes
+    assert model.classifier.n_machines == 2
+
+
+def test_what_cannot_be_added_is_one_line(saved, corpus, tmp_path):
+    other = write_overlaps(tmp_path / "other", ((("tone", 0.0, 5.0), ("clicks", 3.0, 6.0)),))
+    (other / "0.txt").write_text("0\t5\ttone\n3\t6\thum\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="label 'hum' is new: nobody knows where it holds in what"):
+        update(saved, other, run=make_run(cache=None))
+    apart = ((("tone", 0.0, 4.0), ("clicks", 4.0, 8.0)),) * 3
+    save_model(
+        train(write_overlaps(tmp_path / "apart", apart), run=make_run(), **OPTIONS).model, tmp_path / "one.audioclass"
+    )
+    with pytest.raises(UsageError, match="labels overlap, and apart tells one at a time"):
+        update(tmp_path / "one.audioclass", corpus, run=make_run(cache=None))

@@ -10,7 +10,7 @@ import soundfile
 from browser import shown
 from segmentation.windows import windows_of
 
-from audioclass.data import Result, Segment
+from audioclass.data import Posteriors, Result, Segment
 from audioclass.reports.audio import audio_address
 from audioclass.reports.envelope import Envelope
 from audioclass.reports.recording import clock, recording_page
@@ -201,4 +201,50 @@ def test_everything_is_drawn_and_zooms_with_buttons_and_wheel(tmp_path):
             page.mouse.wheel(0, -100)
         page.wait_for_function(f"{SHOWN} < 4")
         page.click("#posteriors", position={"x": 100, "y": 50})
+        assert complaints == []
+
+
+def overlapping():
+    """(result, windows) of a recording in which labels start together, lie in one another, and leave time without."""
+    segments = (
+        Segment(0.0, 8.0, "music"),
+        Segment(0.0, 4.0, "speech"),
+        Segment(4.0, 4.5, "silence"),
+        Segment(10.0, 20.0, "speech"),
+        Segment(12.0, 14.0, "music"),
+    )
+    P = np.tile([0.8, 0.7], (40, 1))
+    labels, times = ("music", "speech"), tuple(Segment(i / 2, i / 2 + 0.5) for i in range(40))
+    result = Result(("é.wav",) * 5, segments, P[:5], labels, independent=True)
+    return result, Posteriors(P, labels, times, independent=True)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_labels_that_overlap_have_lanes_and_are_told_together(tmp_path, width):
+    sound, file = tmp_path / "é 1.wav", tmp_path / "page.html"
+    soundfile.write(sound, np.sin(np.arange(20 * 8000) / 5), 8000)
+    audio = audio_address(sound, file, embed_up_to=0)
+    file.write_text(recording_page(*overlapping(), envelope(20), audio=audio), encoding="utf-8")
+    with shown(file, viewport={"width": width, "height": 900}) as (page, complaints):
+        page.wait_for_function(READY)
+        page.wait_for_function(f"{SHOWN} == 5")
+        tops = page.eval_on_selector_all("#segments button", "all => all.map(one => one.style.top)")
+        assert tops == ["4px", "48px", "92px", "48px", "4px"]
+        assert page.inner_text("#legend").split() == ["music", "speech", "silence"]
+        assert "runner-up" not in page.inner_text("#list")
+        now = "document.getElementById('now').textContent"
+        marked = "document.querySelectorAll('#list .now').length"
+        assert ("music" in page.evaluate(now), "speech" in page.evaluate(now), page.evaluate(marked)) == (True, True, 2)
+        for start in (4, 10, 12, 12):  # the last has none after it
+            page.keyboard.press("ArrowDown")
+            page.wait_for_function(f"{NOW} == {start}")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
+        page.wait_for_function(f"{NOW} == 0")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"{NOW} == 9")
+        page.wait_for_function(f"{now} == '0:09.0' && {marked} == 0")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert complaints == []

@@ -6,39 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from segmentation.contours import CELL, heard, pieces
 from segmentation.windows import certain, drawn, part
 
-from audioclass.data import Contours, Posteriors
+from audioclass.data import Posteriors
 from audioclass.segmentation.borders import HeardBorders, StoredBorders, most_likely_cut
 from audioclass.segmentation.outlines import Outliner
-from audioclass.segmentation.results import ContourRule, SegmentStream
+from audioclass.segmentation.results import SegmentStream
 from audioclass.segmentation.silence import SilenceRule
+from audioclass.segmentation.stretches import ContourRule
 from audioclass.smoothers.none import NoSmoothing
-
-CELL = 0.02
-
-
-def heard(changes, seconds, seed=0, n_bands=6, silent=()):
-    """Contours of sounds that change at these times; of -90 dB in stretches that are silent."""
-    rng = np.random.default_rng(seed)
-    times = np.arange(round(seconds / CELL)) * CELL
-    kind = np.searchsorted(changes, times + 1e-9)
-    colours = rng.normal(0, 8, (len(changes) + 1, n_bands))
-    bands = (colours[kind] + rng.normal(0, 3, (len(times), n_bands))).astype(np.float32)
-    levels = np.full(len(times), -20, np.int8)
-    for start, end in silent:
-        levels[round(start / CELL) : round(end / CELL)] = -90
-        bands[round(start / CELL) : round(end / CELL)] = -100
-    return Contours(levels, bands, CELL)
-
-
-def pieces(contours, *sizes):
-    at = 0
-    for size in [*sizes, len(contours.levels)]:
-        yield Contours(
-            contours.levels[at : at + size], contours.bands[at : at + size], CELL, contours.start + at * CELL
-        )
-        at += size
 
 
 def test_the_likeliest_cut_is_where_the_likelihood_is_largest():
