@@ -18,6 +18,7 @@ NOTHING = ""  # where no row is
 TOLERANCES = (0.2, 0.5, 1.0)  # seconds
 LENGTHS = ((0.2, 0.5), (0.5, 1.0), (1.0, 3.0), (3.0, 10.0))  # seconds of silences
 EDGE, COVERED = 0.1, 0.8  # a silence is found with both edges within so many seconds and this share of it silent
+BESIDE = (0.5, 1.5)  # seconds from a boundary, where the labels on its two sides are looked at
 ROUNDING = 1e-6
 
 
@@ -122,6 +123,21 @@ def boundaries(labels: np.ndarray, *, silence: bool = True) -> np.ndarray:
     if not silence:
         changes &= (before != "silence") & (after != "silence")
     return (np.flatnonzero(changes) + 1) * STEP
+
+
+def told(times: np.ndarray, reference: np.ndarray, estimated: np.ndarray) -> np.ndarray:
+    """The boundaries whose two labels were found beside them: in most of the second that lies half a second away."""
+    near, far = (round(seconds / STEP) for seconds in BESIDE)
+    is_right = [
+        _mostly(estimated[max(i - far, 0) : max(i - near, 0)], reference[i - 1])
+        and _mostly(estimated[i + near : i + far], reference[i])
+        for i in np.rint(times / STEP).astype(int)
+    ]
+    return times[np.array(is_right, bool)]
+
+
+def _mostly(labels: np.ndarray, label: str) -> bool:
+    return bool((labels == label).sum() > len(labels) / 2)
 
 
 def distances(times: np.ndarray, others: np.ndarray) -> np.ndarray:

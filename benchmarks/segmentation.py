@@ -5,7 +5,8 @@ which fetches two gigabytes of packages, unless the folder --programmes holds th
 counts as speech, and the boundary of a cross-fade is its middle.
 Keys: frame_accuracy, recall_… by label, accuracy_by_kind of item; boundary_median, seconds from a true boundary to the
 nearest that was found, and boundary_within_fifth, _half and _second, of boundaries between items and of pauses that
-were put in; the same with _all, pauses of the sources' own included, and with _sounds, no silence on either side;
+were put in; the same with _all, pauses of the sources' own included, with _sounds, no silence on either side, and with
+_told, those of _sounds on both sides of which the right label was found, whose share is boundaries_told;
 boundary_precision_…, of the found ones; segments_over_truth, and _sounds with silences left out of both;
 silence_recall_500ms, of silences from half a second on, of which at least 80 % is silent with both edges within 0.1 s,
 those of -55 dB left out, and silence_recall by length and by level; silence_precision, of the time called silent;
@@ -142,11 +143,13 @@ def measure(timeline: Timeline, answers: Sequence[Sequence[Row]]) -> dict[str, o
 def boundary_measures(reference: np.ndarray, planned: np.ndarray, estimated: np.ndarray) -> dict[str, float]:
     """Medians and shares of the three kinds of boundaries, and of what was found near any of them."""
     found, every = measures.boundaries(estimated), measures.boundaries(reference)
-    kinds = {"": measures.boundaries(planned), "_all": every, "_sounds": measures.boundaries(planned, silence=False)}
-    results: dict[str, float] = {}
+    sounds = measures.boundaries(planned, silence=False)
+    told = measures.told(sounds, planned, estimated)
+    kinds = {"": measures.boundaries(planned), "_all": every, "_sounds": sounds, "_told": told}
+    results = {"boundaries_told": len(told) / len(sounds) if len(sounds) else 1.0}
     for kind, times in kinds.items():
         distance = measures.distances(times, found)
-        results[f"boundary_median{kind}"] = float(np.median(distance))
+        results[f"boundary_median{kind}"] = float(np.median(distance)) if len(distance) else 0.0
         for tolerance, name in NAMES.items():
             results[f"boundary_within_{name}{kind}"] = measures.share_within(distance, tolerance)
     back = measures.distances(found, every)

@@ -110,12 +110,21 @@ def test_overlaps_are_counted_by_time(measures):
     assert measures.overlap_f1(TRUTH, [(0, 10, "speech")], STEPS) == 0.0
 
 
+def test_boundaries_are_told_where_both_labels_are_found(measures):
+    reference = measures.one_label([(0, 4, "speech"), (4, 8, "music"), (8, 12, "speech")], 1200)
+    late = measures.one_label([(0, 4.4, "speech"), (4.4, 12, "music")], 1200)
+    assert measures.told(np.array([4.0, 8.0]), reference, late).tolist() == [4.0]
+    assert measures.told(np.array([4.0, 8.0]), reference, reference).tolist() == [4.0, 8.0]
+    assert measures.told(np.array([0.2]), reference, reference).tolist() == []
+
+
 def test_the_truth_itself_is_a_perfect_answer(segmentation):
     one = programme(segmentation)
     results = segmentation.measure(segmentation.Timeline([one, one]), [one.truth, one.truth])
     for key in ("frame_accuracy", "boundary_within_fifth", "boundary_precision_fifth", "segments_over_truth"):
         assert results[key] == 1.0
     assert results["boundary_median"] == results["boundary_median_all"] == results["boundary_median_sounds"] == 0.0
+    assert results["boundaries_told"] == results["boundary_within_half_told"] == 1.0
     assert results["silence_recall_500ms"] == results["silence_precision"] == 1.0
     assert results["silence_recall_by_length"] == {"0.2-0.5": 1.0, "0.5-1": None, "1-3": 1.0, "3-10": None}
     assert results["silence_recall_by_level"] == {"-75": 1.0}
