@@ -52,7 +52,7 @@ class SilenceRule:
     @property
     def longest_wait(self) -> float:
         """Seconds, at most, from a cell to the moment when it is known whether it is silent."""
-        return self.least if self.level is not None else self.least + NoiseFloor.longest_wait
+        return self.least + LONGEST_CLICK + BESIDE_CLICK + (0.0 if self.level is not None else NoiseFloor.longest_wait)
 
     @property
     def text(self) -> str:
