@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SUM_TOLERANCE = 1e-6
 QUIETEST = 1.5 / 32768  # one and a half steps of 16 bits: digital silence is zeros, and the dither around them
-SHORTEST_PADDING = 0.2  # seconds of it: what is shorter belongs to the sounds beside it
+SHORTEST_PADDING = 0.1  # seconds of it: what is shorter belongs to the sounds beside it
 
 
 def frozen_array(array: np.ndarray, ndim: int, name: str) -> np.ndarray:

@@ -67,7 +67,7 @@ def test_windows_tell_how_long_their_padding_lasts(dither):
 
 def test_a_pause_that_is_short_or_not_digital_belongs_to_the_sound():
     hiss = noise(0.5, level=3 * QUIETEST)
-    for pause in (zeros(8), hiss):
+    for pause in (zeros(6), hiss):
         samples = np.concatenate([SOUND, pause, SOUND])
         made, whole = (features(samples, level_recipe(), whole=whole) for whole in (False, True))
         assert made.segments[0].padding == 0
