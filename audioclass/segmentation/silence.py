@@ -205,9 +205,10 @@ class DigitalRuns:
             at = self._start + (self._n_cells + change) * contours.cell
             if self._open is None:
                 self._open = at
-            else:
+                continue
+            if at - self._open >= SHORTEST_PADDING - ROUNDING:
                 self._runs.append((self._open, at))
-                self._open = None
+            self._open = None
         self._n_cells += len(is_digital)
         self._end = self._start + self._n_cells * contours.cell
 
@@ -215,7 +216,8 @@ class DigitalRuns:
         """How much of a window is padding; windows are asked for in order of time, once all of them is known."""
         while self._runs and self._runs[0][1] <= window.start:
             self._runs.popleft()
-        runs = [*self._runs, *([] if self._open is None else [(self._open, self._end)])]
+        runs = list(itertools.takewhile(lambda run: run[0] < window.end, self._runs))
+        runs += [] if self._open is None else [(self._open, self._end)]
         return sum(seconds for seconds in _within(window, runs) if seconds >= SHORTEST_PADDING - ROUNDING)
 
 
