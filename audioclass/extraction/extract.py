@@ -67,7 +67,9 @@ def _frames_of_windows(
     blocks: Iterable[Block], recipe: Recipe, clock: _Clock, whole: bool = False
 ) -> Iterator[WindowFrames]:
     windower, tracks = Windower(recipe.windows), tracks_of(recipe)
-    shortest = float("inf") if whole else SHORTEST_PADDING * recipe.framing.frame_rate
+    # Embeddings get all samples of a window: where there is nothing else, nothing is left out.
+    leaves_out = not whole and tracks != [SAMPLES]
+    shortest = SHORTEST_PADDING * recipe.framing.frame_rate if leaves_out else float("inf")
     for spectra, inside in spectra_blocks(
         clock.watch(blocks), recipe.framing, recipe.reach, slowest=min(recipe.versions)
     ):

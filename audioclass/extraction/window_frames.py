@@ -75,8 +75,8 @@ class WindowFrames:
     @classmethod
     def of(cls, starts: list[int], tracks: Sequence[FrameTrack], frames: Sequence[np.ndarray], shortest: float) -> Self:
         """From the frames of all tracks and, last, whether each frame is digital silence."""
-        *values, is_digital = frames
-        return cls(starts, dict(zip(tracks, values, strict=True)), _long_runs(is_digital[..., 0], shortest))
+        *values, digital = frames
+        return cls(starts, dict(zip(tracks, values, strict=True)), _long_runs(digital[..., 0], shortest))
 
     def sounding(self, window: int) -> dict[FrameTrack, np.ndarray]:
         """(1, n_sounding, d) of each track, of one window; samples, which embeddings read, stay together."""

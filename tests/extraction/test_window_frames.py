@@ -12,7 +12,8 @@ from audioclass.engine.models import loaded
 from audioclass.extraction.cache import Cache
 from audioclass.extraction.extract import extract_features, extract_windows
 from audioclass.extraction.recipe_tables import recipe_of_table
-from audioclass.plugins.manager import plugin_manager
+from audioclass.plugins.manager import PluginManager, plugin_manager
+from audioclass.plugins.sources import PluginSource
 
 RATE, HOP = 16000, 256
 BROADCAST, ENVIRONMENT = load_recipe("broadcast"), load_recipe("environment22")
@@ -112,6 +113,18 @@ def test_padding_is_kept_with_the_features(tmp_path):
     made = features(GAPPED, BROADCAST)
     kept = Cache(tmp_path).prepare().write("0" * 64, [made], BROADCAST).load(BROADCAST)
     assert [window.padding for window in kept.segments] == [window.padding for window in made.segments]
+
+
+def test_embeddings_describe_whole_windows():
+    manager = PluginManager([PluginSource("third-party", "1.0", ("audioclass.plugins.templates.embedding",))])
+    table = {
+        "sample_rate": RATE, "frame_length": 512, "hop_length": 160, "window": 2.0, "window_hop": 2.0,
+        "parts": [{"group": "octaves", "embedding": {"name": "example_name", "sample_rate": 8000}}],
+    }  # fmt: skip
+    recipe = recipe_of_table("embedded", table, manager.make, lambda kind, name: "third-party 1.0")
+    made, whole = (features(np.concatenate([SOUND, zeros(50)]), recipe, whole=whole) for whole in (False, True))
+    assert made.segments[0].padding == 0
+    np.testing.assert_array_equal(made.X, whole.X)
 
 
 def test_the_shipped_model_says_of_a_padded_sound_what_it_says_of_the_sound():
