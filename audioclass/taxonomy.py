@@ -120,6 +120,21 @@ class Taxonomy:
         leaves = [path[-1] for path in self.leaf_paths]
         return tuple(label for label in self.labels if leaves.count(label) > 1)
 
+    @property
+    def depth(self) -> int:
+        """How many names lead to the deepest label, one that holds all left out; 1 where there are no groups."""
+        return max(_height(self.root), 1)
+
+    def at_depth(self, depth: int) -> Taxonomy:
+        """The same tree without what lies deeper: groups at that depth are its labels.
+
+        >>> Taxonomy.of({"animal": ["cat", "dog"], "engine": {}}).at_depth(1).labels
+        ('animal', 'engine')
+        """
+        if depth < 1:
+            raise UsageError(f"depth={depth} must be a whole number of at least 1")
+        return self if depth >= self.depth else Taxonomy(_cut(self.root, depth))
+
     def node(self, name: str) -> Node:
         """The node of a name, a label or a group."""
         for node in self.root.walk():
@@ -211,6 +226,14 @@ def _collapsed(node: Node) -> Node:
     """The same tree without groups of one, nor a label twice in one group, which that may leave."""
     children = tuple(dict.fromkeys(_collapsed(child) for child in node.children))
     return children[0] if len(children) == 1 else Node(node.name, children)
+
+
+def _height(node: Node) -> int:
+    return 1 + max(map(_height, node.children)) if node.children else 0
+
+
+def _cut(node: Node, depth: int) -> Node:
+    return Node(node.name, tuple(_cut(child, depth - 1) for child in node.children) if depth else ())
 
 
 def _check_names(root: Node) -> None:

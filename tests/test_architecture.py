@@ -19,7 +19,7 @@ ROOMS = {
 TABLE = (
     {"errors", "plain", "data", "display", "markup", "threads"},
     {"parameters", "problems", "taxonomy", "numerics", "label_sets", "outputs", "packages", "recordings", "workers"},
-    {"contracts", "trees", "text_files", "storage", "temperature"},
+    {"contracts", "trees", "text_files", "storage", "temperature", "label_views"},
     {"hookspecs", "run"},
     {*ROOMS, "audio", "cluster", "evaluation"},
     {"extraction", "index", "segmentation", "reports"},

@@ -170,3 +170,18 @@ def test_the_leaves_are_labels():
 def test_an_unknown_node_gets_a_suggestion(method):
     with pytest.raises(UsageError, match="unknown label or group 'owls'; did you mean 'owl'"):
         getattr(Taxonomy.of(NESTED), method)("owls")
+
+
+def test_a_tree_is_as_deep_as_its_deepest_label():
+    assert Taxonomy.of(["a", "b"]).depth == Taxonomy.of(["a"]).depth == 1
+    assert Taxonomy.of({"all": ["a", "b"]}).depth == 1
+    assert Taxonomy.of({"g": {"h": ["a", "b"], "c": {}}, "d": {}}).depth == 3
+
+
+def test_a_tree_at_a_depth_lacks_what_lies_deeper():
+    tree = Taxonomy.of({"g": {"h": ["a", "b"], "c": {}}, "d": {}})
+    assert [tree.at_depth(depth).labels for depth in (1, 2, 3)] == [("g", "d"), ("h", "c", "d"), ("a", "b", "c", "d")]
+    assert tree.at_depth(2).path("h") == ("g", "h")
+    assert tree.at_depth(9) is tree
+    with pytest.raises(UsageError, match="depth=0 must be a whole number of at least 1"):
+        tree.at_depth(0)

@@ -30,7 +30,15 @@ def _head(model: Summary) -> str:
             f"# {model.name}\n\nFinds {len(model.labels)} labels, of which several may hold at once, each with a"
             f" calibrated probability of its own:\n\n{tree}"
         )
-    return f"# {model.name}\n\nTells {len(model.labels)} labels apart, with a calibrated posterior for each:\n\n{tree}"
+    return (
+        f"# {model.name}\n\nTells {len(model.labels)} labels apart, with a calibrated posterior for each:\n\n{tree}"
+        f"{_default_depth(model)}"
+    )
+
+
+def _default_depth(model: Summary) -> str:
+    sentence = model.depth_sentence.replace("--depth", "`--depth").rstrip()
+    return f"\n\n{sentence[0].upper()}{sentence[1:]}`." if sentence else ""
 
 
 def _figures(model: Summary) -> str:

@@ -33,6 +33,7 @@ from audioclass.classifier.saving import (
     PART_MEMBERS,
     RECORDINGS_MEMBERS,
     SCHEMA,
+    check_default_depth,
 )
 from audioclass.classifier.stored_bank import links_of, machines_of
 from audioclass.classifier.stored_memory import memory_of, recordings_of
@@ -118,6 +119,7 @@ def read_summary(path: Path, registry: Registry) -> tuple[Summary, Mapping[str, 
             transitions_of(manifest.get("transitions"), len(labels)),
             about,
             written_tree(component, plan, labels, about, taxonomy),
+            check_default_depth(manifest.get("default_depth"), labels, taxonomy, independent=sets is not None),
         )
     return summary, manifest
 
@@ -209,8 +211,10 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     _check_shapes(model)
     check_about(about, classifier.classes, classifier.plan)
     n_features, n_labels = preprocessing.n_features, len(labels)
+    depth = manifest.get("default_depth")
     return replace(
         model,
+        default_depth=check_default_depth(depth, labels, taxonomy, independent=model.is_multi_label),
         novelty=_learnt("novelty", arrays, lambda members: Novelty.of_arrays(members, n_features, n_labels)),
         risk=_learnt("risk", arrays, Risk.of_arrays),
         node_risk=_learnt("risk_nodes", arrays, lambda members: NodeRisk.of_arrays(members, n_labels)),

@@ -19,6 +19,7 @@ from audioclass.classifier.risk import Risk
 from audioclass.classifier.risk_nodes import NodeRisk
 from audioclass.data import Features, Posteriors, Segment
 from audioclass.extraction.recipe import Recipe
+from audioclass.label_views import LabelView
 from audioclass.taxonomy import Taxonomy
 from audioclass.threads import one_thread
 
@@ -74,7 +75,10 @@ class Model:
     were trained on. `recordings` are those that were trained on, where that is known. The versions of the `recipe` are
     those that it answers with: scores are averaged over them. `novelty` tells what is strange to it, `risk` which sets
     of labels hold the true one and `node_risk` which nodes of a tree; all are None where too few groups were trained
-    on.
+    on. Results are told at the `default_depth` of its taxonomy where nobody states another; None is that of its labels.
+
+    A model that was made by `at_depth` has a `view`: its labels, taxonomy, posteriors and transitions are those of
+    groups, whatever the classifier and the golden vectors know are the leaves.
     """
 
     name: str
@@ -91,6 +95,8 @@ class Model:
     novelty: Novelty | None = None
     risk: Risk | None = None
     node_risk: NodeRisk | None = None
+    default_depth: int | None = None
+    view: LabelView | None = None
 
     @classmethod
     def of(
@@ -127,12 +133,38 @@ class Model:
     @property
     def labels(self) -> tuple[str, ...]:
         """The columns of its posteriors."""
-        return self.classifier.labels
+        return self.classifier.labels if self.view is None else self.view.labels
 
     @property
     def is_multi_label(self) -> bool:
         """Whether its labels are independent, so that several may hold at once."""
         return self.classifier.is_multi_label
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        """(n_labels,): from which probability on each label holds, where labels are independent."""
+        return self.classifier.thresholds if self.view is None else np.full(len(self.labels), 0.5)
+
+    def at_depth(self, depth: int | None = None) -> Model:
+        """The model as if its labels were the nodes of its taxonomy at a depth, its default one, or leaves above it.
+
+        Posteriors are sums over leaves, transitions block sums and durations means; strangeness stays that of leaves.
+        Below the leaves there is nothing: a model that is told no less deep is itself.
+        """
+        if depth is None:
+            depth = self.default_depth or self.taxonomy.depth
+        view = LabelView.at_depth(self.labels, self.taxonomy, depth, independent=self.is_multi_label)
+        if view is None:
+            return self if self.default_depth is None else replace(self, default_depth=None)
+        if self.view is not None:
+            raise ValueError(f"depth={depth}: the model is a view already, take one of the model itself")
+        about, durations = dict(self.about), self.about.get("durations", {})
+        if "labels" in durations:
+            about["durations"] = {**durations, "labels": view.means(durations["labels"], self.labels)}
+        transitions = None if self.transitions is None else view.block_sums(self.transitions)
+        return replace(
+            self, taxonomy=view.taxonomy, about=about, transitions=transitions, default_depth=None, view=view
+        )
 
     @cached_property
     def paths(self) -> tuple[tuple[str, ...], ...]:
@@ -189,8 +221,12 @@ class Model:
             if self.novelty is not None:
                 strange.append(self.novelty.strangeness_of(padded[:, 0], P.argmax(axis=1))[rows])
             at += len(batch)
-        P = np.concatenate(parts) if parts else np.empty((0, len(self.labels)))
-        return P, None if self.novelty is None else np.concatenate([np.empty(0), *strange])
+        P = np.concatenate(parts) if parts else np.empty((0, len(self.classifier.labels)))
+        return self.of_leaves(P), None if self.novelty is None else np.concatenate([np.empty(0), *strange])
+
+    def of_leaves(self, P: np.ndarray) -> np.ndarray:
+        """(n, n_labels) posteriors from those of the classifier's labels: the same, or their sums in a view."""
+        return P if self.view is None else self.view.sums(P)
 
     def prepared(self, X: np.ndarray) -> np.ndarray:
         """(n, n_versions, n_features), as the machines compare them: each by itself, cheaper the more come together."""
@@ -214,7 +250,7 @@ class Model:
 
     def drift(self) -> Drift:
         """How far the golden vectors are from what this machine computes."""
-        return self.golden.drift(self.recipe, self.posteriors_of)
+        return self.golden.drift(self.recipe, replace(self, view=None).posteriors_of)
 
     @property
     def _windows_together(self) -> int:

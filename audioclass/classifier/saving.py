@@ -17,7 +17,7 @@ When `SCHEMA` is raised:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,12 @@ from audioclass.classifier.bank import Bank, KernelPart
 from audioclass.classifier.classifier import Classifier, StatedComponent
 from audioclass.classifier.model import Model
 from audioclass.contracts import Named
-from audioclass.errors import ModelError
+from audioclass.errors import ModelError, UsageError
 from audioclass.extraction.recipe import Recipe
+from audioclass.label_views import LabelView
 from audioclass.parameters import parameter_values
 from audioclass.problems import FeatureMachine, Plan
+from audioclass.taxonomy import Taxonomy
 
 SCHEMA = 2  # raised by the rule above, with a file of the new schema in tests/golden
 FIRST_WITH_DIGESTS = 2  # the schema from which on a file without digests is no whole one
@@ -47,7 +49,10 @@ LINK_MEMBERS = ("slopes", "offsets")  # where its columns are members of machine
 
 def save_model(model: Model, path: Path) -> None:
     """Write a model whole or not at all; one that could not be read again is refused."""
+    if model.view is not None:
+        raise ModelError(f"{path}: a view of a model cannot be saved, the model itself can")
     check_size(len(model.labels), 0 if model.classifier.plan is None else len(model.classifier.plan.dichotomies))
+    check_default_depth(model.default_depth, model.labels, model.taxonomy, independent=model.is_multi_label)
     write_archive(path, manifest_of(model), arrays_of(model))
 
 
@@ -57,6 +62,19 @@ def check_size(n_labels: int, n_dichotomies: int) -> None:
         raise ModelError(
             f"{n_labels} labels and {n_dichotomies} dichotomies, at most {MOST_LABELS} and {MOST_DICHOTOMIES} are read"
         )
+
+
+def check_default_depth(depth: Any, labels: Sequence[str], taxonomy: Taxonomy, *, independent: bool) -> int | None:
+    """A depth that the labels can be told at, or nothing."""
+    if depth is None:
+        return None
+    if type(depth) is not int or depth < 1:
+        raise ModelError(f"default depth {str(depth)[:40]!r} must be a whole number of at least 1")
+    try:
+        LabelView.at_depth(labels, taxonomy, depth, independent=independent)
+    except UsageError as error:
+        raise ModelError(f"its default {error}") from error
+    return depth
 
 
 def manifest_of(model: Model) -> dict[str, Any]:
@@ -95,6 +113,8 @@ def _optional(model: Model) -> dict[str, Any]:
     optional: dict[str, Any] = {}
     if model.taxonomy.repeated:
         optional["taxonomy"] = [list(path) for path in model.taxonomy.leaf_paths]
+    if model.default_depth is not None:
+        optional["default_depth"] = model.default_depth
     if model.transitions is not None:
         optional["transitions"] = plain(model.transitions)
     if model.recordings is not None:

@@ -32,6 +32,7 @@ class Summary:
     transitions: np.ndarray | None
     about: Mapping[str, Any]
     tree: WrittenTree | None
+    default_depth: int | None = None
 
     @classmethod
     def of(cls, model: Model) -> Summary:
@@ -52,4 +53,14 @@ class Summary:
             model.transitions,
             model.about,
             learnt_tree(model),
+            model.default_depth,
         )
+
+    @property
+    def depth_sentence(self) -> str:
+        """At which depth of its tree results are told by default; empty where that is its labels."""
+        depth, deepest = self.default_depth or self.taxonomy.depth, self.taxonomy.depth
+        if depth >= deepest:
+            return ""
+        told = self.taxonomy.at_depth(depth).labels
+        return f"tells {len(told)} labels by default ({', '.join(told)}), all {len(self.labels)} with --depth {deepest}"

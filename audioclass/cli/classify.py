@@ -97,6 +97,17 @@ class SegmentOptions(OptionGroup):
         ),
     ] = None
 
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            metavar="N",
+            help="How deep the model's tree of labels is told: 1 is its largest groups, whose probabilities are sums"
+            " over their labels; by default as the model says, else its labels.",
+            show_default=False,
+        ),
+    ] = None
+
     def resolved(self, run: Run) -> SegmentationOptions:
         """As the engine takes them, the smoother by its name."""
         from audioclass.engine.streaming import SegmentationOptions
@@ -196,6 +207,7 @@ class OutputOptions(OptionGroup):
     "audioclass classify recordings/ -m sounds.audioclass --unknown 0.01 --risk 0.05 -o segments.csv",
     "audioclass classify walk.wav -m sounds.audioclass --risk 0.05 --risk-sets node",
     "audioclass classify walk.wav -m clips.audioclass --hop 0.5",
+    "audioclass classify walk.wav -m sounds.audioclass --depth 1",
     "ffmpeg -i film.mkv -f wav - | audioclass classify -",
     "arecord -f S16_LE -r 16000 | audioclass classify --follow -",
     "rtl_fm -M wbfm -f 98.5M -r 32000 - | audioclass classify --follow - --rate 32000 --encoding s16le",
@@ -226,6 +238,9 @@ def classify(
 
     A model that was trained on clips classifies longer recordings with windows as long as its clips, and says so;
     --hop states the distance of windows.
+
+    A model whose labels form a tree may tell its largest groups by default, as `audioclass model show` says; --depth 2
+    tells what these hold, and so on down to its labels.
 
     `novelty` is the probability that a training recording, held out, would be as strange as the segment; the model must
     have been trained on 20 groups or more. `set` holds the labels of `--risk`, the likeliest first; with `--risk-sets

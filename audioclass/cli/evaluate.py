@@ -37,6 +37,15 @@ def evaluate(
     training: EvaluationOptions,
     gathering: CorpusOptions,
     folds: Folds = "auto",
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            metavar="N",
+            help="How deep the model's tree of labels is told; by default as deep as the labels of the corpus stand.",
+            show_default=False,
+        ),
+    ] = None,
     report: Report = None,
     min_accuracy: Annotated[
         float | None, typer.Option("--min-accuracy", min=0, max=1, help="Fail below this accuracy.", show_default=False)
@@ -51,6 +60,9 @@ def evaluate(
 ) -> None:
     """Evaluate a model on a corpus, or a configuration on grouped folds of one.
 
+    A model whose labels form a tree is evaluated on a corpus of groups too: the probability of a group is the sum over
+    its labels.
+
     Measures are per recording and per window, with 95 % bootstrap intervals over groups. The exit code is 1 where a
     figure is not as good as was asked, or a recording could not be read to its end.
     """
@@ -61,6 +73,7 @@ def evaluate(
         training,
         gathering,
         folds=folds,
+        depth=depth,
         report=report,
         min_accuracy=min_accuracy,
         max_ece=max_ece,

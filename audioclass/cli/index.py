@@ -84,6 +84,14 @@ class ArchiveSegmentOptions(OptionGroup):
             "--min-silence", min=0.04, help="Seconds of the shortest silence.", show_default="as before, or 0.2"
         ),
     ] = None
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth", metavar="N",
+            help="How deep the model's tree of labels is told; windows keep its labels, so that it can be told anew.",
+            show_default="as before, or as the model says",
+        ),
+    ] = None  # fmt: skip
 
 
 @app.command(

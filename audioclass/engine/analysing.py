@@ -19,6 +19,7 @@ from audioclass.classifier.model import Model
 from audioclass.classifier.projection import Projection
 from audioclass.data import Block, Contours, Cut, Features, Posteriors, Result, Segment
 from audioclass.engine.models import ModelFile
+from audioclass.engine.stream_windows import with_stream_windows
 from audioclass.engine.streaming import DEFAULT_SMOOTHER, SegmentationOptions, heard_features, recording_result
 from audioclass.errors import AudioclassError, AudioFileError, ComponentError
 from audioclass.extraction.batch import extract_one, find_cached
@@ -29,6 +30,7 @@ from audioclass.segmentation.outlines import Outline, Outliner
 from audioclass.segmentation.silence import DEFAULT_SILENCE, SilenceRule
 from audioclass.threads import one_thread
 
+AS_STATED = ("smooth", "silence", "depth")  # the others of a choice are kept as numbers with a fraction
 CONTENT_LENGTH = 32  # of the digest's digits: 128 bits tell any recordings apart
 
 
@@ -42,12 +44,19 @@ class SegmentChoice:
     unknown: float = 0.0
     silence: str = DEFAULT_SILENCE.text
     min_silence: float = DEFAULT_SILENCE.least
+    depth: int | None = None
 
     def resolved(self, run: Run) -> SegmentationOptions:
         """As the engine takes them."""
         silence = SilenceRule.of(self.silence, self.min_silence)
         options = {"min_duration": self.min_duration, "threshold": self.threshold, "unknown": self.unknown}
-        return SegmentationOptions.of(self.smooth, run, silence=silence, **options)
+        return SegmentationOptions.of(self.smooth, run, silence=silence, depth=self.depth, **options)
+
+    def for_model(self, model: Model) -> SegmentChoice:
+        """The same with the depth that is told: none where that is the model's labels and it has no other default."""
+        deepest, default = model.taxonomy.depth, model.default_depth
+        depth = min(self.depth if self.depth is not None else default or deepest, deepest)
+        return replace(self, depth=None if default is None and depth == deepest else depth)
 
     def to_json(self) -> str:
         """As a text, always the same for the same choice.
@@ -55,7 +64,8 @@ class SegmentChoice:
         >>> SegmentChoice(min_duration=3).to_json() == SegmentChoice(min_duration=3.0).to_json()
         True
         """
-        values = {name: value if isinstance(value, str) else float(value) for name, value in asdict(self).items()}
+        stated = {name: value for name, value in asdict(self).items() if value is not None}
+        values = {name: value if name in AS_STATED else float(value) for name, value in stated.items()}
         return json.dumps(values, sort_keys=True)
 
     def to_options(self) -> str:
@@ -65,7 +75,9 @@ class SegmentChoice:
         '--smooth hmm --min-duration 3 --threshold 0 --unknown 0 --silence -60 --min-silence 0.2'
         """
         stated = {
-            name: f"{value:g}" if isinstance(value, float | int) else value for name, value in asdict(self).items()
+            name: f"{value:g}" if isinstance(value, float | int) else value
+            for name, value in asdict(self).items()
+            if value is not None
         }
         return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in stated.items())
 
@@ -81,6 +93,7 @@ class SegmentChoice:
                 unknown=float(values["unknown"]),
                 silence=str(values["silence"]),
                 min_silence=float(values["min_silence"]),
+                depth=int(values["depth"]) if "depth" in values else None,
             )
         except (ValueError, KeyError, TypeError) as error:
             raise AudioclassError(f"segments were made with options that are not known here: {text[:100]}") from error
@@ -90,7 +103,8 @@ class SegmentChoice:
 class StoredWindows:
     """The windows of a recording in the precision that is kept: (n, 2) times, posteriors, strangeness and vectors.
 
-    The outline is that of the recording between them.
+    The posteriors are those of the model's leaves, at whatever depth segments are told. The outline is that of the
+    recording between the windows.
     """
 
     times: np.ndarray
@@ -110,9 +124,9 @@ class StoredWindows:
         return self.outline.levels_by_window(self.times[:, 0])
 
     def posteriors(self, model: Model) -> Posteriors:
-        """As smoothers and segments take them: rows sum to 1 again where labels are not independent."""
+        """As smoothers and segments take them: rows sum to 1 again where the model's labels are not independent."""
         P = self.P.astype(np.float64)
-        P = P if model.is_multi_label else P / P.sum(axis=1, keepdims=True)
+        P = model.of_leaves(P if model.is_multi_label else P / P.sum(axis=1, keepdims=True))
         segments = tuple(Segment(float(start), float(end)) for start, end in self.times)
         strangeness = None if self.strangeness is None else self.strangeness.astype(np.float64)
         return Posteriors(P, model.labels, segments, strangeness, model.is_multi_label)
@@ -174,7 +188,7 @@ class Analyst:
         return replace(analysis, seconds_taken=time.perf_counter() - start)
 
     def _analysed(self, known: Analysis, digest: str) -> Analysis:
-        model = self.options.fitted(self.model.load())
+        model = with_stream_windows(self.model.load())
         reading = _Reading(known.path, model, self.progress)
         windows = self._windows(model, self._features(digest, model, reading), reading)
         known = replace(known, seconds=reading.seconds, sample_rate=reading.sample_rate, channels=reading.channels)
@@ -294,7 +308,7 @@ def is_text(path: Path) -> bool:
 
 def segmented(windows: StoredWindows, model: Model, options: SegmentationOptions, name: str) -> Result:
     """The segments that windows make."""
-    outline = windows.outline
+    outline, model = windows.outline, options.fitted(model)
     stream = options.stream(model, outline.stored_borders)
     with one_thread():
         final = stream.push(windows.posteriors(model), outline.contours)

@@ -66,6 +66,7 @@ def segment_anew(address: str | Path, choice: SegmentChoice, run: Run, model: st
         tempfile.TemporaryDirectory(prefix="audioclass-") as folder,
     ):
         known, done = archived.known, _SegmentFiles(Path(folder))
+        choice = choice.for_model(archived.model)
         options = check_choice(choice, archived.model, run)
         work = Resegmenter(archived.file, options, known.id, choice)
 

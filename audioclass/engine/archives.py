@@ -13,7 +13,7 @@ from audioclass.engine import archive_upkeep
 from audioclass.engine.analysing import SegmentChoice
 from audioclass.engine.archive_segments import segment_anew
 from audioclass.engine.archive_status import Status, status_of
-from audioclass.engine.finding import Example, FoundSegments, find_segments, groups_of
+from audioclass.engine.finding import Example, FoundSegments, as_told, find_segments, groups_of
 from audioclass.engine.indexing import Added, Additions, add_recordings
 from audioclass.engine.metadata_tables import MetadataTable
 from audioclass.engine.models import DEFAULT_MODEL
@@ -109,7 +109,7 @@ class Archive:
     ) -> FoundSegments:
         """The segments that fit all that is stated, as `audioclass find` gives them."""
         snapshot = Snapshot(self.address)
-        groups = groups_of(snapshot.model(model).taxonomy)
+        groups = groups_of(as_told(snapshot, snapshot.model(model)).taxonomy)
         query = SegmentQuery(
             labels_of([label] if isinstance(label, str) else list(label), groups),
             min_probability,

@@ -140,7 +140,7 @@ class Ledger:
     ) -> None:
         self.path = output.parent / f".{output.name}.ledger"
         self._journal = Journal(self.path)
-        self._model = model
+        self._model = options.fitted(model)
         self._head: dict[str, Any] = {"made_with": _fingerprint(model, options), "strict": strict}
         if raw is not None:
             self._head["raw"] = asdict(raw)
@@ -175,9 +175,9 @@ class Ledger:
 
 
 def _fingerprint(model: Model, options: SegmentationOptions) -> str:
-    identity = [model.name, list(model.labels), model.about.get("corpus", {}).get("fingerprint"), repr(options)]
-    recipe = options.fitted(model).recipe
-    identity += [recipe.window, recipe.window_hop]
+    fitted = options.fitted(model)
+    identity = [model.name, list(fitted.labels), model.about.get("corpus", {}).get("fingerprint"), repr(options)]
+    identity += [fitted.recipe.window, fitted.recipe.window_hop]
     if model.transitions is not None:
         identity.append(model.transitions.tolist())
     digest = hashlib.sha256(json.dumps(identity).encode())

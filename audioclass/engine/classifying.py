@@ -59,6 +59,7 @@ def classify(
     silence: float | str | None = DEFAULT_SILENCE.level,
     min_silence: float = DEFAULT_SILENCE.least,
     hop: float | str | None = None,
+    depth: int | None = None,
     strict: bool = False,
     sample_rate: int | None = None,
     encoding: str | None = None,
@@ -82,6 +83,9 @@ def classify(
     A model that was trained on clips classifies longer recordings with windows of the length of these, a fifth of it
     apart; `hop` states other seconds from one window to the next, `hop="recipe"` takes window and hop of its recipe.
 
+    `depth` is how deep the model's taxonomy is told: at 1 the labels are its largest groups, whose posteriors are sums
+    over the labels below them, and deeper ones at 2 and more. By default the model says it, else its own labels are.
+
     What is quieter than `silence`, in dB of full scale, for `min_silence` seconds or more is silence for every model;
     with `"auto"` also what lies at the noise floor of the recording, with None only what the model labels so.
 
@@ -102,6 +106,7 @@ def classify(
         risk_sets=risk_sets,
         silence=SilenceRule.of(silence, min_silence),
         hop=hop,
+        depth=depth,
     )
     raw, strict = RawFormat.stated(sample_rate, encoding, channels), strict or run.strict
     result = classify_recording(source, loaded(model), options, run.progress, strict=strict, raw=raw).result

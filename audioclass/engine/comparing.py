@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,13 +58,11 @@ def compare_models(
     """Models of the same labels on one corpus that none of them was trained on."""
     run = run or make_run()
     check_several(list(models))
-    labels = {model.labels for model in models.values()}
-    if len(labels) > 1:
-        different = " and ".join(sorted(", ".join(each) for each in labels)[:2])
-        raise UsageError(f"models of different labels cannot be compared: {different}")
+    _check_same_labels({model.labels for model in models.values()})
     evaluated = {
         name: evaluate_model(model, corpus, reader=reader, run=run.telling(name)) for name, model in models.items()
     }
+    _check_same_labels({each.labels for each in evaluated.values()})  # groups of one name may have other labels beside
     if len({each.thresholds is None for each in evaluated.values()}) > 1:
         raise UsageError("models of labels that overlap meet others on a corpus whose labels overlap; here none do")
     if len({each.dataset.segments for each in evaluated.values()}) > 1:
@@ -73,6 +71,12 @@ def compare_models(
         if warning := trained_already(model, evaluated[name].dataset):
             warnings.warn(f"{name} {warning}", stacklevel=2)
     return _compared(evaluated, None)
+
+
+def _check_same_labels(labels: Collection[tuple[str, ...]]) -> None:
+    if len(labels) > 1:
+        different = " and ".join(sorted(", ".join(each) for each in labels)[:2])
+        raise UsageError(f"models of different labels cannot be compared: {different}")
 
 
 def check_several(names: Sequence[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,24 +25,30 @@ from audioclass.engine.recipe_choice import with_chosen_recipe
 from audioclass.engine.remembering import FORGOT, count_recordings, remembers_recordings, trained_on
 from audioclass.engine.runs import make_run, stage_store
 from audioclass.engine.training import config_from, recipe_of
-from audioclass.errors import CorpusError, did_you_mean
+from audioclass.errors import CorpusError, UsageError, did_you_mean
 from audioclass.label_sets import are_multi_label, labels_of_clips
 from audioclass.run import Run
 from audioclass.training.config import TrainingConfig
 from audioclass.training.options import AUTO_RECIPE
 
 
-def evaluate_model(model: Model, corpus: str | Path, *, reader: str | None = None, run: Run | None = None) -> Evaluated:
-    """A model on a corpus; every label of the corpus must be one of the model's."""
+def evaluate_model(
+    model: Model,
+    corpus: str | Path,
+    *,
+    depth: int | None = None,
+    reader: str | None = None,
+    run: Run | None = None,
+) -> Evaluated:
+    """A model on a corpus; every label of the corpus must be one of the model's at a `depth` of its taxonomy.
+
+    Where none is stated, that is the deepest at which they all are: the leaves if the corpus has leaves.
+    """
     run = run or make_run()
     read = read_corpus_at(corpus, run, reader)
     overlap = model.is_multi_label or are_multi_label(read.clips)
-    for label in labels_of_clips(read.clips) if overlap else read.labels:
-        if label not in model.labels:
-            known = ", ".join(model.labels)
-            raise CorpusError(
-                f"{corpus}: the model has no label {label!r}{did_you_mean(label, model.labels)}; it knows {known}"
-            )
+    tree = tree_text(model)
+    model = _told_as(model, labels_of_clips(read.clips) if overlap else read.labels, depth, corpus)
     dataset = gather(read, model.recipe, run, as_sets=overlap)
     start = time.perf_counter()
     P = model.flatten_short(model.posteriors_of(dataset.X), dataset.segments)
@@ -54,10 +62,26 @@ def evaluate_model(model: Model, corpus: str | Path, *, reader: str | None = Non
         machines=model.classifier.n_machines,
         support_rows=model.classifier.n_support,
         inverse_temperature=model.inverse_temperature,
-        tree=tree_text(model),
-        thresholds=model.classifier.thresholds if overlap else None,
+        tree=tree,
+        thresholds=model.thresholds if overlap else None,
         in_time=detect(model, read, run).to_plain() if overlap else {},
     )
+
+
+def _told_as(model: Model, labels: Sequence[str], depth: int | None, corpus: str | Path) -> Model:
+    """The model at a depth of its taxonomy, by default the deepest that has all the labels."""
+    told = model.at_depth(model.taxonomy.depth if depth is None else depth)
+    missing = [label for label in labels if label not in told.labels]
+    if missing and depth is None:
+        for above in range(model.taxonomy.depth - 1, 0, -1):
+            with contextlib.suppress(UsageError):  # a depth that cannot be told is none that was asked for
+                view = model.at_depth(above)
+                if set(labels) <= set(view.labels):
+                    return view
+    if missing:
+        hint, known = did_you_mean(missing[0], told.labels), ", ".join(told.labels)
+        raise CorpusError(f"{corpus}: the model has no label {missing[0]!r}{hint}; it knows {known}")
+    return told
 
 
 def trained_already(model: Model, dataset: Dataset) -> str:

@@ -18,13 +18,15 @@ from audioclass.audio.decode import open_audio
 from audioclass.audio.stretches import read_stretch
 from audioclass.classifier.model import Model
 from audioclass.data import Features, Result, Segment
+from audioclass.engine.analysing import SegmentChoice
 from audioclass.engine.archived_models import ArchivedModel, archived_model
 from audioclass.errors import AudioclassError, AudioFileError, UsageError
 from audioclass.extraction.extract import extract_features
 from audioclass.index.query import SegmentQuery
 from audioclass.index.schema import EXTRA
 from audioclass.index.similar import Hits, vectors_of
-from audioclass.index.snapshot import KnownModel, Snapshot
+from audioclass.index.snapshot import KnownModel, Snapshot, segment_options
+from audioclass.label_views import LabelView
 from audioclass.packages import import_extra
 from audioclass.recordings import regular
 from audioclass.run import Run
@@ -100,9 +102,17 @@ def find_segments(
             raise UsageError("--sort similarity needs --like with an example")
         known = snapshot.model(model)
         statement, values = query.statement(known.id)
-        return _found(snapshot.arrow(statement, values), known)
+        return _found(snapshot.arrow(statement, values), as_told(snapshot, known))
     with archived_model(snapshot, model, run) as archived:
         return _find_like(snapshot, query, run, archived, example, exact=exact)
+
+
+def as_told(snapshot: Snapshot, model: KnownModel) -> KnownModel:
+    """The model with the labels that its segments have, which are groups where these are told less deep."""
+    stored = segment_options(snapshot.files("segments", model.id))
+    depth = None if stored is None else SegmentChoice.of_json(stored).depth
+    view = None if depth is None else LabelView.at_depth(model.labels, model.taxonomy, depth)
+    return model if view is None else replace(model, labels=view.labels, taxonomy=view.taxonomy)
 
 
 def groups_of(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
@@ -135,7 +145,7 @@ def _find_like(
     if query.sort not in ("path", "similarity"):  # the nearest, in the order that was asked for
         order = order[_order(snapshot, table.take(order), -similarities[order], query)]
     table, similarities = table.take(order), similarities[order]
-    return replace(_found(table, archived.known), similarities=tuple(similarities.tolist()))
+    return replace(_found(table, as_told(snapshot, archived.known)), similarities=tuple(similarities.tolist()))
 
 
 def _order(snapshot: Snapshot, table: Any, distances: np.ndarray, query: SegmentQuery) -> np.ndarray:

@@ -34,6 +34,7 @@ def follow(
     unknown: float = 0.0,
     silence: float | str | None = DEFAULT_SILENCE.level,
     min_silence: float = DEFAULT_SILENCE.least,
+    depth: int | None = None,
     strict: bool = False,
     sample_rate: int | None = None,
     encoding: str | None = None,
@@ -56,6 +57,7 @@ def follow(
         windows=windows,
         unknown=unknown,
         silence=SilenceRule.of(silence, min_silence),
+        depth=depth,
     )
     raw, ready = RawFormat.stated(sample_rate, encoding, channels), loaded(model)
     with open_audio(source, strict=strict or run.strict, raw=raw) as audio:

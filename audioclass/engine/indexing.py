@@ -189,6 +189,8 @@ class ArchiveWriter:
         stored = segment_options(self._snapshot.files("segments", self._model.known.id))
         before = SegmentChoice() if stored is None else SegmentChoice.of_json(stored)
         choice = _stated(self._additions.segments, before)
+        if stored is None or choice.depth != before.depth:
+            choice = choice.for_model(self._model.model)
         if stored is not None and choice != before:
             options = before.to_options()
             raise UsageError(

@@ -50,6 +50,8 @@ class SegmentationOptions:
     What is silent by its level is so for every model; without a rule for `silence` nothing is but by its label.
     A smoother that `adapts` goes by the transitions between labels that the model learnt, where it learnt any, else by
     the durations of what it was trained on. `hop` is the distance of windows in seconds, or `recipe`; None fits it.
+    `depth` is how deep the model's taxonomy is told; None is the model's own default, or its labels where sets of these
+    are given.
     """
 
     smoother: Smoother
@@ -62,6 +64,7 @@ class SegmentationOptions:
     risk_sets: str = "labels"
     silence: SilenceRule | None = DEFAULT_SILENCE
     hop: Hop = None
+    depth: int | None = None
 
     @classmethod
     def of(cls, smooth: Any, run: Run, **options: Any) -> SegmentationOptions:
@@ -86,6 +89,8 @@ class SegmentationOptions:
             raise UsageError(f"risk_sets={self.risk_sets} must be one of {', '.join(RISK_SETS)}")
         if self.risk_sets != "labels" and not self.risk:
             raise UsageError(f"risk_sets={self.risk_sets} says what a risk gives: ask for one above 0")
+        if self.depth is not None and (type(self.depth) is not int or self.depth < 1):
+            raise UsageError(f"depth={self.depth} must be a whole number of at least 1")
         if self.windows and self.min_duration:
             raise UsageError(f"min_duration={self.min_duration} is for segments: windows have the length of the recipe")
 
@@ -100,8 +105,11 @@ class SegmentationOptions:
         return self.smoother
 
     def fitted(self, model: Model) -> Model:
-        """The model with the windows that recordings are classified with."""
-        return with_stream_windows(model, self.hop)
+        """The model with the labels that are told and the windows that recordings are classified with."""
+        deepest = model.taxonomy.depth
+        if self.risk and self.depth is not None and self.depth < deepest:
+            raise UsageError(f"depth={self.depth}: risk is that of sets of labels, told at depth {deepest} alone")
+        return with_stream_windows(model.at_depth(deepest if self.risk else self.depth), self.hop)
 
     def stream_windows_note(self, model: Model) -> str:
         """Why these windows are not the recipe's; empty where they are."""
@@ -115,6 +123,7 @@ class SegmentationOptions:
         A smoother that does not fit the model's labels is refused.
         So is a model that was not trained to know what is strange to it, or its risk, where that is asked for.
         """
+        model = self.fitted(model)
         self._check_knowledge(model)
         try:
             if model.is_multi_label:
@@ -146,7 +155,7 @@ class SegmentationOptions:
 
     def thresholds(self, model: Model) -> np.ndarray:
         """(n_labels,): from which probability on each label of a multi-label model holds."""
-        return np.full(len(model.labels), self.threshold) if self.threshold else model.classifier.thresholds
+        return np.full(len(model.labels), self.threshold) if self.threshold else model.thresholds
 
     def _check_knowledge(self, model: Model) -> None:
         if model.is_multi_label and (self.unknown or self.risk):

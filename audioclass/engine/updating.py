@@ -8,6 +8,7 @@ from pathlib import Path
 
 from audioclass.classifier.bank import Bank
 from audioclass.classifier.model import Model
+from audioclass.classifier.saving import check_default_depth
 from audioclass.contracts import DirectStrategy, PlansRounds, Strategy
 from audioclass.data import Corpus
 from audioclass.engine.corpus_reading import read_corpus_at
@@ -80,6 +81,7 @@ def update(
         config = replace(config, strategy=_given_strategy(config.strategy, tree, taxonomy))
     grown = taxonomy or _grown_tree(old, labels, paths)
     grown.check_labels(labels)
+    check_default_depth(old.default_depth, labels, grown, independent=old.is_multi_label)
     is_same = taxonomy is None and classes == old.classifier.classes
     joined = join(old, bank, old.memory, dataset)
     dataset = replace(dataset, remarks=(*dataset.remarks, *joined.remarks))

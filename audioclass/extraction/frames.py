@@ -13,7 +13,7 @@ import numpy as np
 from audioclass.data import Framing
 from audioclass.descriptors.spectra import CachedSpectra
 
-FRAMES_PER_BLOCK = 512
+FRAMES_PER_BLOCK = 320  # a live stream waits for so many: 8 seconds at 40 frames a second
 
 
 def spectra_blocks(

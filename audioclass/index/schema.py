@@ -148,7 +148,7 @@ SEGMENTS = TableSchema(
         "runner_up": Column("text", "the likeliest label besides it; null where labels are independent"),
         "runner_up_probability": Column("single", "its posterior"),
         "novelty": Column("single", "p-value that it belongs to what was trained on; null where nobody knows"),
-        "posteriors": Column("singles", "one for each label of the model, in their order"),
+        "posteriors": Column("singles", "one for each label that is told: those of the model, or groups of them"),
         "options": Column("text", "how windows became segments, as JSON"),
     },
     key=("content", "model"),

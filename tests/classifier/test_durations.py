@@ -86,5 +86,5 @@ def test_a_model_that_remembers_no_windows_tells_by_their_number(corpus, usual):
 
 def test_the_shipped_model_was_trained_on_whole_windows():
     shipped = loaded("broadcast")
-    assert shipped.usual_duration == 2.0
-    assert replace(shipped, about={}).usual_duration is None
+    assert shipped.usual_duration == pytest.approx(2.0, abs=0.05)
+    assert replace(shipped, about={}, recordings=None).usual_duration is None

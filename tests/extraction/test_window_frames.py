@@ -128,7 +128,7 @@ def test_embeddings_describe_whole_windows():
 
 
 def test_the_shipped_model_says_of_a_padded_sound_what_it_says_of_the_sound():
-    model, padded = loaded("broadcast"), np.concatenate([zeros(30), SOUND, zeros(40)])
+    model, padded = loaded("broadcast").at_depth(), np.concatenate([zeros(30), SOUND, zeros(40)])
     bare, around = (model.posteriors(features(samples, model.recipe)).P for samples in (SOUND, padded))
     np.testing.assert_allclose(around, bare, atol=0.05)
     whole = model.posteriors(features(padded, model.recipe, whole=True)).P

@@ -57,3 +57,10 @@ def test_neighbours_of_one_name_are_one_segment():
 def test_the_threshold_must_be_a_probability(value):
     with pytest.raises(UsageError, match=f"threshold={value} must be at least 0 and at most 1"):
         BackOffPath(LABELS, TREE, value)
+
+
+@pytest.mark.parametrize(
+    ("posteriors", "name"), [([0.7, 0.1, 0.2], "pet"), ([0.4, 0.3, 0.3], "animal"), ([0.4, 0.1, 0.5], "unknown")]
+)
+def test_groups_that_are_told_as_labels_back_off_to_those_above_them(posteriors, name):
+    assert BackOffPath(("pet", "hen", "engine"), TREE.at_depth(2), 0.6).name(0, np.array(posteriors)) == name

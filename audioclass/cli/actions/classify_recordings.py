@@ -104,7 +104,7 @@ def _classify_all(
     lines = InOrder(files, further) if chosen is None and not sys.stdout.isatty() else None
     outcomes = _outcomes(files, model, options, run, ledger, lines, raw)
     if chosen is not None:
-        write_result(chosen, joined(outcomes, loaded_model), output)
+        write_result(chosen, joined(outcomes, options.fitted(loaded_model)), output)
     elif sys.stdout.isatty():
         show_recordings(outcomes, further)
     if ledger is not None:

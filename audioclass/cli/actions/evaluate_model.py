@@ -32,6 +32,7 @@ def evaluate(
     gathering: CorpusOptions,
     *,
     folds: str,
+    depth: int | None,
     report: Path | None,
     min_accuracy: float | None,
     max_ece: float | None,
@@ -41,7 +42,7 @@ def evaluate(
     if report is not None:
         screen.check_place(report, [*training.files(paths[0] if len(paths) == 1 else None), *paths])
     with corpus_progress(gathering) as progress:
-        evaluated = _evaluate(paths, training, folds, gathering, progress, report)
+        evaluated = _evaluate(paths, training, folds, depth, gathering, progress, report)
     evaluation = evaluated.evaluation()
     if json:
         screen.out_json(evaluation.to_plain() | _costs(evaluated) | evaluated.facts(evaluation))
@@ -62,6 +63,7 @@ def _evaluate(
     paths: list[Path],
     training: EvaluationOptions,
     folds: str,
+    depth: int | None,
     gathering: CorpusOptions,
     progress: Progress,
     report: Path | None,
@@ -69,6 +71,8 @@ def _evaluate(
     if len(paths) == 1:
         if paths[0].suffix == SUFFIX and paths[0].is_file():
             raise UsageError(f"{paths[0]}: a model is evaluated on a corpus, which must be given after it")
+        if depth is not None:
+            raise UsageError("--depth is that of a model: give one before the corpus")
         stated = training.beside(paths[0])
         run = corpus_run(gathering, progress, stated.seed, [report])
         config = stated.config(run)
@@ -80,7 +84,7 @@ def _evaluate(
         raise UsageError(f"--folds {TRAINED_ALREADY}")
     model = load_model(str(paths[0]))
     run = corpus_run(gathering, progress, outputs=[report])
-    evaluated = evaluating.evaluate_model(model, paths[1], reader=gathering.reader, run=run)
+    evaluated = evaluating.evaluate_model(model, paths[1], depth=depth, reader=gathering.reader, run=run)
     if warning := evaluating.trained_already(model, evaluated.dataset):
         screen.warn(f"{paths[0]} {warning}")
     return evaluated

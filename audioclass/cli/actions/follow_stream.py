@@ -74,7 +74,7 @@ class LiveLines:
     def __init__(
         self, model: Model, options: SegmentationOptions, further: Sequence[str] = (), *, states: bool = False
     ) -> None:
-        self._model, self._options, self._further, self._states = model, options, further, states
+        self._model, self._options, self._further, self._states = options.fitted(model), options, further, states
         self.redraws = not states and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._drawn = ""
         print_head([*further, STATE] if states else further)

@@ -71,6 +71,7 @@ def _summary(model: Summary) -> list[str]:
         f"strategy {model.strategy}, recipe {model.recipe} ({model.n_features} features),"
         f" windows of {model.window:g} s every {model.window_hop:g} s",
     ]
+    lines += filter(None, [model.depth_sentence])
     if len(model.versions) > 1:
         speeds = ", ".join(f"{speed:.4g}" for speed in model.versions)
         lines.append(f"{len(model.versions)} versions of every window, scores averaged over the speeds {speeds}")
