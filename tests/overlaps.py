@@ -11,7 +11,12 @@ from audioclass.engine.trained import Trained
 from audioclass.engine.training import train
 
 RATE = 8000
-OPTIONS = {"recipe": "broadcast", "window": 1.0, "hop": 0.5, "group_weights": "equal"}
+OPTIONS = {
+    "recipe": str(Path(__file__).with_name("overlaps.toml")),
+    "window": 1.0,
+    "hop": 0.5,
+    "group_weights": "equal",
+}
 # Of each recording the segments of both labels; what is between them is known to hold neither.
 SCENES = (
     (("tone", 1.0, 5.0), ("clicks", 3.0, 7.0)),

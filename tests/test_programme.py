@@ -154,12 +154,20 @@ music = ["{test}"]
 environment = []
 [[folder]]
 name = "ours"
-path = "audio/esc40"
+path = "audio/fsdd"
 licence = ""
-label = "environment"
-column = "fold"
-values = []
-part = "label"
+label = "speech"
+column = "group"
+values = ["theo"]
+part = "group"
+[[folder]]
+name = "known"
+path = "audio/fsdd"
+licence = ""
+label = "speech"
+column = "group"
+values = ["theo", "george"]
+part = "group"
 [[folder]]
 name = "esc10"
 path = "audio/esc10"
@@ -182,6 +190,7 @@ attribution = ""
     [
         ("ours", "naev-data", "test: the shipped model was trained on naev-data"),
         ("esc10", "ours", "develop: the shipped model was trained on esc10"),
+        ("known", "ours", "develop: the shipped model was trained on known"),
         ("ours", "ours", "in both halves: ours"),
         ("ours", "theirs", "test: no package and no folder is named theirs"),
     ],

@@ -1,6 +1,6 @@
 """Whose sounds the shipped model was trained on: `python corpora/broadcast/attributions.py` writes the page beside it.
 
-Licences and authors are those that packages and ESC-10 state themselves; nothing is added and nothing is judged here.
+Licences and authors are those that packages and data sets state themselves; nothing is added and nothing is judged.
 """
 
 from __future__ import annotations
@@ -16,31 +16,39 @@ HERE = Path(__file__).resolve().parent
 MODEL = HERE.parents[1] / "audioclass" / "models" / "broadcast.audioclass"
 SUFFIX = ".sources.md"
 HEAD = """\
-# Sources of the model `broadcast`
+# Sources of the model `{name}`
 
 The recordings that the model was trained on, each with the licence and the holder that it states. Changes: clips were
 cut from them, mixed with one another and with noise, filtered and coded again; the model holds features of windows of
 these clips and what was fitted to them. MODEL-LICENSE.md says under which terms the model is."""
 PACKAGES = """\
-## Packages of Debian 12
+## Packages
 
-A package names its licences as a whole; which file is under which, and by whom, its own copyright file says
-(`/usr/share/doc/PACKAGE/copyright`)."""
-ESC10 = """\
-## ESC-10
+Of Debian 12, or of the registry that is named. A package names its licences as a whole; which file is under which, and
+by whom, its own copyright file says (`/usr/share/doc/PACKAGE/copyright`)."""
+ESC50 = """\
+## ESC-50
 
-Environment. K. J. Piczak, "ESC: Dataset for Environmental Sound Classification", 2015, Creative Commons Attribution
-3.0, <https://github.com/karolpiczak/ESC-50>. Its clips come from these sounds:"""
+Environment. K. J. Piczak, "ESC: Dataset for Environmental Sound Classification", 2015,
+<https://github.com/karolpiczak/ESC-50>: all of ESC-10, which is under Creative Commons Attribution 3.0, and of folds 1
+to 3 of the other labels the clips under CC0 and CC BY. One recording in ten was kept for the blind set. The clips come
+from these sounds:"""
+DIGITS = """\
+## Free Spoken Digit Dataset
+
+Speech. Z. Jackson and others, <https://github.com/Jakobovski/free-spoken-digit-dataset>, Creative Commons
+Attribution-ShareAlike 4.0: the speakers george, jackson, lucas and yweweler."""
 MADE = """\
 ## Sounds without a recording
 
-Environment of `corpora/broadcast/noises.py`, silence, speech by the program espeak-ng, and music by the program
-fluidsynth with the samples of fluid-soundfont-gm."""
+Environment of `corpora/broadcast/noises.py`, silence, speech by the program espeak-ng, music by the program fluidsynth
+with the samples of fluid-soundfont-gm and timgm6mb-soundfont, and singing made from the speech by the vocoder WORLD
+and of its own periods."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a clip of ESC-10 was cut from, as the data set's licence file says."""
+    """Where a clip of ESC-50 was cut from, as the data set's licence file says."""
 
     clip: str
     title: str
@@ -50,28 +58,29 @@ class Origin:
 
 
 def read_origins(table: Path) -> list[Origin]:
-    """The rows of `esc10.csv`, in its order."""
+    """The rows of `esc50.csv`, in its order."""
     with table.open(newline="", encoding="utf-8") as stream:
         return [Origin(**row) for row in csv.DictReader(stream)]
 
 
-def sources_page(packages: Sequence[Package], origins: Sequence[Origin]) -> str:
-    """The attributions in Markdown; `origins` is empty for a model that was trained without ESC-10."""
+def sources_page(packages: Sequence[Package], origins: Sequence[Origin], name: str = "broadcast") -> str:
+    """The attributions in Markdown; `origins` is empty for a model that was trained without the data sets."""
     table = [PACKAGES, "\n".join(_package_rows(packages))]
-    clips = [ESC10, "\n".join(_origin_rows(origins))] if origins else []
-    return "\n\n".join([HEAD, _licences(packages, origins), *table, *clips, MADE]) + "\n"
+    clips = [ESC50, "\n".join(_origin_rows(origins)), DIGITS] if origins else []
+    return "\n\n".join([HEAD.format(name=name), _licences(packages, origins), *table, *clips, MADE]) + "\n"
 
 
-def write_sources(model: Path, *, with_esc10: bool = True) -> Path:
+def write_sources(model: Path, *, with_data: bool = True) -> Path:
     """Write the page beside a model file."""
-    origins = read_origins(HERE / "esc10.csv") if with_esc10 else []
+    origins = read_origins(HERE / "esc50.csv") if with_data else []
     path = model.with_suffix(SUFFIX)
-    path.write_text(sources_page(read_packages(HERE / "packages.toml"), origins), encoding="utf-8")
+    path.write_text(sources_page(read_packages(HERE / "packages.toml"), origins, model.stem), encoding="utf-8")
     return path
 
 
 def _licences(packages: Sequence[Package], origins: Sequence[Origin]) -> str:
     names = {name for package in packages for name in package.licence.split(", ")} | {one.licence for one in origins}
+    names |= {"CC-BY-SA-4.0"} if origins else set()
     in_order = sorted(names, key=lambda name: (name.casefold(), name))
     return f"Licences that they name: {', '.join(in_order)}."
 
@@ -81,7 +90,9 @@ def _package_rows(packages: Sequence[Package]) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- |"
     for package in packages:
         labels = [label for label in LABELS if getattr(package, label)]
-        cells = (package.name, package.version, package.licence, package.attribution, ", ".join(labels) or "samples")
+        labels += ["singing"] if package.singing else []
+        name = package.name if package.registry == "debian" else f"{package.name} ({package.registry})"
+        cells = (name, package.version, package.licence, package.attribution, ", ".join(labels) or "samples")
         yield f"| {' | '.join(_cell(cell) for cell in cells)} |"
 
 

@@ -1,11 +1,13 @@
-"""From nothing to the shipped model: `python corpora/broadcast/build.py WORKDIR` fetches, cuts, trains and judges."""
+"""From nothing to the shipped models: `python corpora/broadcast/build.py WORKDIR` fetches, cuts, trains and judges."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 from attributions import MODEL, write_sources
@@ -15,11 +17,14 @@ from packages import read_packages
 from plan import plan
 
 HERE = Path(__file__).resolve().parent
+PROGRAMS = ("apt-get", "dpkg-deb", "npm", "ffmpeg", "espeak-ng", "fluidsynth")
+LIBRARIES = ("pyworld",)
 
 
 def main() -> None:
     """Each step keeps its result below the work folder, so that a run that stopped goes on."""
     options = parse(sys.argv[1:])
+    check_tools()
     options.work.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
 
@@ -27,26 +32,37 @@ def main() -> None:
         print(f"{time.perf_counter() - start:7.1f} s  {what}", file=sys.stderr, flush=True)
 
     debs = options.mirror or options.work / "debs"
-    materials = gather(read_packages(HERE / "packages.toml"), options.work, debs, options.esc10, options.seed)
+    packages = read_packages(HERE / "packages.toml")
+    materials = gather(packages, options.work, debs, options.data, options.seed, options.jobs, done)
     done(f"{len(materials)} sounds of {len({one.group for one in materials})} sources")
     clips = plan(materials, options.seed, options.size)
     write_clips(clips, options.work, options.work / "corpus", options.jobs)
     done(f"{len(clips)} clips in {options.work / 'corpus'}")
     if not options.clips_only:
-        from training import train_model
+        from training import train_models
 
-        train_model(options.work / "corpus", options.output, options.work / "cache", options.jobs)
-        write_sources(options.output, with_esc10=options.esc10 is not None)
-        done(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB")
+        for output in train_models(materials, options.work, options.output, options.seed, options.size, options.jobs):
+            write_sources(output, with_data=options.data is not None)
+            done(f"{output}: {output.stat().st_size / 1e6:.1f} MB")
+
+
+def check_tools() -> None:
+    """Refuse to begin what could not be finished."""
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    missing += [name for name in LIBRARIES if find_spec(name) is None]
+    if missing:
+        raise SystemExit(f"not installed: {', '.join(missing)}")
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("work", type=Path, help="folder for packages, clips and features (about 8 GB)")
+    parser.add_argument("work", type=Path, help="folder for packages, clips and features (about 20 GB)")
     parser.add_argument("--mirror", type=Path, help="folder that holds the package files already")
-    esc10 = os.environ.get("ESC10")
-    parser.add_argument("--esc10", type=Path, default=Path(esc10) if esc10 else None, help="ESC-10 with segments.csv")
+    data = os.environ.get("AUDIOCLASS_DATA")
+    parser.add_argument(
+        "--data", type=Path, default=Path(data) if data else None, help="holds audio/esc10, esc40 and fsdd"
+    )
     parser.add_argument("--output", type=Path, default=MODEL, help="the model file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=float, default=1.0, help="how many times the usual number of clips")

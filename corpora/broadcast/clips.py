@@ -13,20 +13,20 @@ import numpy as np
 import soundfile
 import soxr
 import treatments
+from leaves import ALARM, taxonomy_toml
 from plan import Clip
 from scipy.ndimage import maximum_filter1d
-from singing import sing
+from singing import sing, speak
 from treatments import SAMPLE_RATE
 
 Piece = tuple[str, float, float]
-WEIGHTS = {"speech": 1.25, "music": 1.25, "environment": 1.0, "silence": 1.0}  # how much it costs to miss one
+WEIGHTS = {"speech": 2.0, "music": 2.0, "environment": 1.0, "silence": 1.0, ALARM: 2.0}  # what it costs to miss one
 BLOCK, QUIET = 1600, 3e-4  # samples; amplitude below which a recording is padded, not playing
 NEEDS_CHANCE = ("noise", "room", "silence")
 CORPUS = """title = "Speech, music, environment and silence from free recordings"
-licence = "those of the packages named in packages.toml, and CC BY 3.0 for ESC-10"
+licence = "those of the packages named in packages.toml, CC0 and CC BY for ESC-50, CC BY-SA 4.0 for spoken digits"
 source = "corpora/broadcast"
 """
-TAXONOMY = "[speech]\n[music]\n[environment]\n[silence]\n"
 
 
 def write_clips(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1) -> None:
@@ -38,9 +38,10 @@ def write_clips(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1) 
         if path.name not in planned:
             path.unlink()
     with ProcessPoolExecutor(jobs) as pool:
-        list(pool.map(functools.partial(_write_clip, work=work, folder=folder), clips, chunksize=20))
+        list(pool.map(functools.partial(write_clip, work=work, folder=folder), clips, chunksize=20))
     (corpus / "corpus.toml").write_text(CORPUS, encoding="utf-8")
-    (corpus / "taxonomy.toml").write_text(TAXONOMY, encoding="utf-8")
+    if any(clip.leaf for clip in clips):  # else labels are those at the top, and there is no tree
+        (corpus / "taxonomy.toml").write_text(taxonomy_toml(), encoding="utf-8")
     _write_rows(corpus / "segments.csv", clips)
 
 
@@ -49,7 +50,8 @@ def file_name(clip: Clip) -> str:
     return f"{clip.name}-{hashlib.sha256(repr(clip).encode()).hexdigest()[:8]}.flac"
 
 
-def _write_clip(clip: Clip, work: Path, folder: Path) -> None:
+def write_clip(clip: Clip, work: Path, folder: Path) -> None:
+    """One clip as a file, unless a run before wrote it."""
     path = folder / file_name(clip)
     if not path.exists():
         passing = path.with_suffix(".passing")
@@ -61,7 +63,7 @@ def render(clip: Clip, work: Path) -> np.ndarray:
     """The samples of a clip, 16 kHz, within full scale."""
     rng = np.random.default_rng(clip.seed)
     x = join(clip.pieces, clip.seconds, work)
-    if clip.label != "speech":
+    if not clip.label.startswith("speech"):
         x = without_gaps(x)
     for name, values in clip.treatments:
         x = _treated(x, name, dict(values), work, rng)
@@ -90,11 +92,16 @@ def without_gaps(x: np.ndarray) -> np.ndarray:
 
 
 def _treated(x: np.ndarray, name: str, values: dict, work: Path, rng: np.random.Generator) -> np.ndarray:
-    if name in ("background", "singing"):
+    if name in ("background", "singing", "rap"):
         other = join(values["pieces"], len(x) / SAMPLE_RATE, work)
         other = sing(other, len(x), rng) if name == "singing" else np.resize(other, len(x))
-        sign = -1 if name == "singing" else 1  # a voice is stated above its music, a background below its clip
+        sign = 1 if name == "background" else -1  # a voice is stated above its music, a background below its clip
         return treatments.mix(x, other, sign * values["decibels"]) if np.abs(other).max(initial=0) > 0 else x
+    if name == "spoken":
+        return speak(x, rng)
+    if name == "sung":
+        sung = sing(x, len(x), rng)
+        return sung if np.abs(sung).max(initial=0) > 0 else x
     treat = getattr(treatments, name)
     return treat(x, rng, **values) if name in NEEDS_CHANCE else treat(x, **values)
 
@@ -117,7 +124,9 @@ def _write_rows(path: Path, clips: Sequence[Clip]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["file", "label", "group", "weight"])
-        writer.writerows([f"audio/{file_name(clip)}", clip.label, clip.group, WEIGHTS[clip.label]] for clip in clips)
+        for clip in clips:
+            leaf = clip.leaf or clip.label
+            writer.writerow([f"audio/{file_name(clip)}", leaf, clip.group, WEIGHTS.get(leaf, WEIGHTS[clip.label])])
 
 
 @functools.cache

@@ -8,17 +8,21 @@ import io
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import soundfile
 
 LABELS = ("speech", "music", "environment")
+SINGING = "singing"  # counts as music, as what it is below that
 ARCHIVES = (".pk3", ".wz", ".zip")
-KEPT = (*ARCHIVES, ".sf2")  # besides what patterns name: archives to look into, sound fonts to play
+KEPT = (*ARCHIVES, ".sf2", ".sf3")  # besides what patterns name: archives to look into, sound fonts to play
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class Package:
     """One row of the table: where the sounds of each label are inside the package.
 
     Patterns are matched against whole paths, `!` in front leaves out; `part` is a pattern whose group names a part of
-    the package (a language, a voice), so that parts are drawn from evenly.
+    the package (a language, a voice), so that no part is drowned by another; packages of one `group` are one source,
+    because one author made them.
     """
 
     name: str
@@ -38,16 +43,24 @@ class Package:
     music: list[str] = field(default_factory=list)
     environment: list[str] = field(default_factory=list)
     part: str = ""
+    registry: str = "debian"  # or npm, or pypi (its source distribution)
+    singing: list[str] = field(default_factory=list)  # its files are music
+    group: str = ""
+
+    @property
+    def source(self) -> str:
+        """What is held out with it."""
+        return self.group or self.name
 
     def label_of(self, path: str) -> str | None:
         """The label under which a file counts, None for those that are not used."""
-        for label in LABELS:
-            patterns = getattr(self, label)
-            wanted = [p for p in patterns if not p.startswith("!")]
-            unwanted = [p[1:] for p in patterns if p.startswith("!")]
-            if _matches(path, wanted) and not _matches(path, unwanted):
-                return label
-        return None
+        if self.is_sung(path):
+            return "music"
+        return next((label for label in LABELS if _is_chosen(path, getattr(self, label))), None)
+
+    def is_sung(self, path: str) -> bool:
+        """Whether a file is a voice that sings."""
+        return _is_chosen(path, self.singing)
 
     def part_of(self, path: str) -> str:
         """The part a file belongs to; one part holds all where the package has none."""
@@ -63,6 +76,7 @@ class Sound:
     label: str
     group: str
     part: str
+    is_sung: bool = False
 
 
 def read_packages(table: Path) -> list[Package]:
@@ -75,10 +89,10 @@ def fetch(package: Package, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     found = _downloaded(package, folder)
     if found is None:
-        subprocess.run(["apt-get", "download", f"{package.name}={package.version}"], cwd=folder, check=True)
+        subprocess.run(_order(package), cwd=folder, check=True, stdout=subprocess.DEVNULL)
         found = _downloaded(package, folder)
     if found is None:
-        raise FileNotFoundError(f"{package.name}: apt-get left no package file in {folder}")
+        raise FileNotFoundError(f"{package.name}: the registry left no package file in {folder}")
     digest = _sha256(found)
     if digest != package.sha256:
         raise ValueError(f"{found}: sha256 {digest}, should be {package.sha256}")
@@ -97,26 +111,37 @@ def unpack(package: Package, deb: Path, folder: Path) -> list[Sound]:
     paths = sorted(path for path in target.rglob("*") if path.is_file())
     named = [(path, path.relative_to(target).as_posix()) for path in paths]
     return [
-        Sound(path, package.label_of(name), package.name, package.part_of(name))
+        Sound(path, package.label_of(name), package.source, package.part_of(name), package.is_sung(name))
         for path, name in named
         if package.label_of(name)
     ]
 
 
 def _unpack_sounds(package: Package, deb: Path, folder: Path) -> None:
-    program = shutil.which("dpkg-deb") or "dpkg-deb"
-    with (
-        subprocess.Popen([program, "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacker,
-        tarfile.open(fileobj=unpacker.stdout, mode="r|") as archive,
-    ):
+    with _opened(package, deb) as archive:
         for member in archive:
             name = member.name.removeprefix("./")
-            if member.isfile() and (package.label_of(name) or name.endswith(KEPT)):
+            is_inside = (folder / name).resolve().is_relative_to(folder.resolve())
+            if is_inside and member.isfile() and (package.label_of(name) or name.endswith(KEPT)):
                 _write(folder / name, archive.extractfile(member).read())
     for inner in [path for path in folder.rglob("*") if path.suffix in ARCHIVES]:
         _unpack_archive(package, inner)
         inner.unlink()
     _decode_reel(folder)
+
+
+@contextmanager
+def _opened(package: Package, path: Path) -> Iterator[tarfile.TarFile]:
+    if package.registry != "debian":
+        with tarfile.open(path, "r:gz") as archive:
+            yield archive
+        return
+    program = shutil.which("dpkg-deb") or "dpkg-deb"
+    with (
+        subprocess.Popen([program, "--fsys-tarfile", path], stdout=subprocess.PIPE) as unpacker,
+        tarfile.open(fileobj=unpacker.stdout, mode="r|") as archive,
+    ):
+        yield archive
 
 
 def _unpack_archive(package: Package, inner: Path) -> None:
@@ -150,8 +175,10 @@ def _decode_gsm(together: bytes, reel: Path) -> None:
     soundfile.write(reel, samples, rate)
 
 
-def _matches(path: str, patterns: list[str]) -> bool:
-    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
+def _is_chosen(path: str, patterns: list[str]) -> bool:
+    """Whether one of the patterns matches and none of those with `!` in front."""
+    matching = [pattern for pattern in patterns if fnmatch.fnmatchcase(path, pattern.removeprefix("!"))]
+    return bool(matching) and not any(pattern.startswith("!") for pattern in matching)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -159,7 +186,20 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def _order(package: Package) -> list[str]:
+    """The command that downloads a package into the folder it runs in."""
+    if package.registry == "npm":
+        return ["npm", "pack", "--silent", f"{package.name}@{package.version}"]
+    if package.registry == "pypi":
+        pinned = f"{package.name}=={package.version}"
+        return [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", pinned]
+    return ["apt-get", "-o", "APT::Sandbox::User=root", "download", f"{package.name}={package.version}"]
+
+
 def _downloaded(package: Package, folder: Path) -> Path | None:
+    if package.registry != "debian":
+        pattern = f"{package.name.replace('-', '[-_]')}-{package.version}.t*gz"
+        return next(iter(sorted(folder.glob(pattern))), None)
     version = package.version.replace(":", "%3a")
     return next(iter(sorted(folder.glob(f"{package.name}_{version}_*.deb"))), None)
 

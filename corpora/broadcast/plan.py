@@ -5,16 +5,23 @@ from __future__ import annotations
 import math
 import zlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-CLIPS = {"speech": 1500, "music": 1700, "environment": 1600, "silence": 800}
-SHORT = {"speech": 300, "music": 300, "environment": 600}  # sounds of a moment, in digital silence
+CLIPS = {"speech": 2200, "music": 2800, "environment": 2000, "silence": 500}
+SHORT = {"speech": 600, "music": 500, "environment": 600}  # sounds of a moment, in digital silence
+SUNG = 1300  # voices that sing alone
 SHORTEST = {"speech": 0.5, "music": 0.6, "environment": 0.15}  # seconds from which a moment can be told
 LARGEST_SHARE = 0.12  # of a label, for any one source
+WHOLE = "esc-"  # sources whose recordings are each used whole, besides what is drawn from them
+NOTES, NOTE_SOURCES = "notes", "tonejs-"  # the part of single notes, and sources that hold nothing else
+LONGEST_NOTE = 4.0  # seconds
+SPEEDS = (15 / 14, 14 / 15)  # of copies of these: other animals and other bells
+SPOKEN = 0.3  # of the clips of speech that go through what voices are made to sing by
+PLAIN = 0.3  # of the clips to which nothing is done but a level
 SECONDS = (3.5, 6.5)
 LEVELS = (-38.0, -12.0)  # decibels under full scale, root mean square
 SILENT_KINDS = ("digital", "dither", "faint_white", "faint_pink", "faint_brown", "room_tone", "faint_hum")
@@ -29,13 +36,15 @@ class Material:
     label: str
     group: str
     part: str = ""
+    leaf: str = ""
 
 
 @dataclass(frozen=True)
 class Clip:
     """One recording of the corpus: pieces one after another, then treatments in their order.
 
-    Pieces are (file, start, seconds); a treatment is its name and its values; `seed` serves what is noise.
+    Pieces are (file, start, seconds); a treatment is its name and its values; `seed` serves what is noise. `leaf` is
+    the label below, in the taxonomy.
     """
 
     name: str
@@ -45,24 +54,29 @@ class Clip:
     pieces: tuple[tuple[str, float, float], ...]
     treatments: tuple[tuple[str, dict[str, Any]], ...] = ()
     seed: int = 0
+    leaf: str = ""
 
 
 @dataclass
-class _Drawer:
-    """Draws pieces of a label's sources: parts evenly, sounds by the root of their length."""
+class Drawer:
+    """Draws pieces of a label's sources: parts by the root of their number, sounds by that of their length."""
 
     materials: Sequence[Material]
     sources: dict[str, dict[str, list[Material]]] = field(init=False)
+    leaves: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.sources = defaultdict(lambda: defaultdict(list))
         for one in sorted(self.materials, key=lambda one: one.file):
-            self.sources[one.group][one.part].append(one)
+            self.sources[one.group][f"{one.part} {one.leaf}"].append(one)
+        self.leaves = {one.file: one.leaf or one.label for one in self.materials}
 
     def material(self, group: str, rng: np.random.Generator) -> Material:
         """One sound of a source."""
         parts = self.sources[group]
-        part = parts[sorted(parts)[rng.integers(len(parts))]]
+        names = sorted(parts)
+        shares = np.sqrt([len(parts[name]) for name in names])
+        part = parts[names[rng.choice(len(names), p=shares / shares.sum())]]
         weights = np.sqrt([min(one.seconds, 60.0) for one in part])
         return part[rng.choice(len(part), p=weights / weights.sum())]
 
@@ -70,7 +84,7 @@ class _Drawer:
         """Sounds of one source and one voice until the clip is full."""
         found, filled = [], 0.0
         one = self.material(group, rng)
-        others = self.sources[group][one.part]
+        others = self.sources[group][f"{one.part} {one.leaf}"]
         while filled < seconds and len(found) < 12:
             length = min(seconds - filled, one.seconds)
             start = float(rng.uniform(0, one.seconds - length)) if one.seconds > length else 0.0
@@ -78,6 +92,10 @@ class _Drawer:
             filled += length + 0.15
             one = one if rng.random() < 0.3 else others[rng.integers(len(others))]
         return tuple(found)
+
+    def leaf(self, pieces: tuple[tuple[str, float, float], ...]) -> str:
+        """What pieces of one source and one part are, below their label."""
+        return self.leaves[pieces[0][0]]
 
 
 def shares(materials: Sequence[Material], count: int) -> dict[str, int]:
@@ -102,6 +120,12 @@ def plan(materials: Sequence[Material], seed: int = 0, size: float = 1.0) -> lis
         if found:
             clips += _clips_of(label, by_label, math.ceil(CLIPS[label] * size), seed)
             clips += _short_clips_of(label, found, math.ceil(SHORT[label] * size), seed)
+    if by_label["speech"]:
+        clips += _sung_clips(by_label["speech"], math.ceil(SUNG * size), seed)
+    every = max(1, round(1 / size))
+    whole = [one for one in materials if one.group.startswith(WHOLE)][::every]
+    clips += [clip for one in whole for clip in _whole_clips(one, seed)]
+    clips += [_note_clip(one, seed) for one in [one for one in materials if is_note(one)][::every]]
     return clips + [_silent_clip(index, seed) for index in range(math.ceil(CLIPS["silence"] * size))]
 
 
@@ -109,17 +133,26 @@ def plain_plan(materials: Sequence[Material], seed: int = 0, each: int = 60) -> 
     """So many clips of each source and label as they are, nothing done to them: for trials, not for training."""
     clips = []
     for label in ("speech", "music", "environment"):
-        drawer = _Drawer([one for one in materials if one.label == label])
+        drawer = Drawer([one for one in materials if one.label == label])
         for group in sorted(drawer.sources):
             for index in range(each):
                 name = f"{label}-{group}-{index:04d}"
                 pieces = drawer.pieces(group, 5.0, _rng(seed, name))
-                clips.append(Clip(name, label, group, 5.0, pieces))
+                clips.append(Clip(name, label, group, 5.0, pieces, leaf=drawer.leaf(pieces)))
     return clips
 
 
+def whole_plan(materials: Sequence[Material], longest: float = 5.0) -> list[Clip]:
+    """Every sound by itself as it is, from its beginning: for trials."""
+    return [
+        Clip(name, one.label, one.group, seconds, ((one.file, 0.0, seconds),), leaf=one.leaf)
+        for index, one in enumerate(materials)
+        for name, seconds in [(f"{one.label}-{one.group}-{index:05d}", min(one.seconds, longest))]
+    ]
+
+
 def _clips_of(label: str, by_label: dict[str, list[Material]], count: int, seed: int) -> list[Clip]:
-    drawers = {name: _Drawer(found) for name, found in by_label.items() if found}
+    drawers = {name: Drawer(found) for name, found in by_label.items() if found}
     clips = []
     for group, n_clips in shares(by_label[label], count).items():
         for index in range(n_clips):
@@ -127,57 +160,115 @@ def _clips_of(label: str, by_label: dict[str, list[Material]], count: int, seed:
             rng = _rng(seed, name)
             seconds = round(float(rng.uniform(*SECONDS)), 2)
             pieces = drawers[label].pieces(group, seconds, rng)
-            treatments = (*_companions(label, drawers, seconds, rng), *_channel(label, rng))
-            clips.append(Clip(name, label, group, seconds, pieces, treatments, _seed(seed, name)))
+            beside = _companions(label, drawers, seconds, rng)
+            leaf = "singing" if any(kind in ("singing", "rap") for kind, _ in beside) else drawers[label].leaf(pieces)
+            is_spoken = label == "speech" and rng.random() < SPOKEN
+            treatments = ((("spoken", {}),) if is_spoken else ()) + (*beside, *channel(label, rng))
+            clips.append(Clip(name, label, group, seconds, pieces, treatments, _seed(seed, name), leaf))
     return clips
 
 
+def _sung_clips(speech: list[Material], count: int, seed: int) -> list[Clip]:
+    """Voices that sing without accompaniment; the voice's source is what is held out."""
+    drawer, clips = Drawer(speech), []
+    for group, n_clips in shares(speech, count).items():
+        for index in range(n_clips):
+            name = f"music-{group}-sung-{index:04d}"
+            rng = _rng(seed, name)
+            seconds = round(float(rng.uniform(*SECONDS)), 2)
+            treatments = (("sung", {}), *channel("speech", rng))
+            pieces = drawer.pieces(group, seconds, rng)
+            clips.append(Clip(name, "music", group, seconds, pieces, treatments, _seed(seed, name), "singing"))
+    return clips
+
+
+def _whole_clips(one: Material, seed: int) -> Iterator[Clip]:
+    """A recording as it is, at other speeds, and once treated."""
+    name = f"{one.label}-{one.group}-{zlib.crc32(one.file.rpartition('/')[2].encode()):08x}"
+    versions = {
+        "": (),
+        "-faster": (("speed", {"factor": SPEEDS[0]}),),
+        "-slower": (("speed", {"factor": SPEEDS[1]}),),
+        "-treated": channel(one.label, _rng(seed, f"{name}-treated")),
+    }
+    for suffix, treatments in versions.items():
+        named, pieces = name + suffix, ((one.file, 0.0, one.seconds),)
+        yield Clip(
+            named, one.label, one.group, one.seconds, pieces, treatments, _seed(seed, named), one.leaf or one.label
+        )
+
+
+def is_note(one: Material) -> bool:
+    """Whether a sound is a single note of an instrument."""
+    return one.part == NOTES or one.group.startswith(NOTE_SOURCES)
+
+
+def _note_clip(one: Material, seed: int) -> Clip:
+    """A note by itself, from its beginning."""
+    name = f"{one.label}-{one.group}-note-{zlib.crc32(one.file.rpartition('/')[2].encode()):08x}"
+    seconds = min(one.seconds, LONGEST_NOTE)
+    treatments = channel(one.label, _rng(seed, name))
+    return Clip(
+        name, one.label, one.group, seconds, ((one.file, 0.0, seconds),), treatments, _seed(seed, name), one.leaf
+    )
+
+
 def _companions(
-    label: str, drawers: dict[str, _Drawer], seconds: float, rng: np.random.Generator
+    label: str, drawers: dict[str, Drawer], seconds: float, rng: np.random.Generator
 ) -> tuple[tuple[str, dict[str, Any]], ...]:
     """What sounds beside, from any source, at stated levels: what a clip is called stays true.
 
-    Speech stays speech over surroundings from 8 and over music from 14 decibels; music carries voices that sing.
+    Speech stays speech over surroundings and over music from 8 decibels; music carries voices that sing, or that rap:
+    words as they are spoken, no more than 3 decibels above it.
     """
     chance = rng.random()
     if label == "speech" and chance < 0.3 and "environment" in drawers:
         return (_beside("environment", drawers, seconds, rng, 8, 25),)
     if label == "speech" and chance < 0.4 and "music" in drawers:
-        return (_beside("music", drawers, seconds, rng, 14, 28),)
+        return (_beside("music", drawers, seconds, rng, 8, 28),)
     if label == "music" and chance < 0.3 and "speech" in drawers:
         pieces = _any_pieces("speech", drawers, seconds, rng)
         return (("singing", {"pieces": pieces, "decibels": round(float(rng.uniform(-4, 10)), 1)}),)
-    if label == "music" and chance < 0.38 and "environment" in drawers:
+    if label == "music" and chance < 0.36 and "speech" in drawers:
+        pieces = _any_pieces("speech", drawers, seconds, rng)
+        return (("rap", {"pieces": pieces, "decibels": round(float(rng.uniform(-6, 3)), 1)}),)
+    if label == "music" and chance < 0.44 and "environment" in drawers:
         return (_beside("environment", drawers, seconds, rng, 12, 28),)
     return ()
 
 
 def _beside(
-    label: str, drawers: dict[str, _Drawer], seconds: float, rng: np.random.Generator, low: float, high: float
+    label: str, drawers: dict[str, Drawer], seconds: float, rng: np.random.Generator, low: float, high: float
 ) -> tuple[str, dict[str, Any]]:
     pieces = _any_pieces(label, drawers, seconds, rng)
     return "background", {"pieces": pieces, "decibels": round(float(rng.uniform(low, high)), 1)}
 
 
 def _any_pieces(
-    label: str, drawers: dict[str, _Drawer], seconds: float, rng: np.random.Generator
+    label: str, drawers: dict[str, Drawer], seconds: float, rng: np.random.Generator
 ) -> tuple[tuple[str, float, float], ...]:
     groups = sorted(drawers[label].sources)
     return drawers[label].pieces(groups[rng.integers(len(groups))], seconds, rng)
 
 
-def _channel(label: str, rng: np.random.Generator) -> tuple[tuple[str, dict[str, Any]], ...]:
+def channel(label: str, rng: np.random.Generator) -> tuple[tuple[str, dict[str, Any]], ...]:
     """A room, a colour, a noise, a level and a line, each for some clips: none may tell a label."""
     made: list[tuple[str, dict[str, Any]]] = []
+    if rng.random() < PLAIN:
+        return (("level", {"decibels": round(float(rng.uniform(*LEVELS)), 1)}),)
     if rng.random() < (0.1 if label == "music" else 0.25):
         made.append(
             ("room", {"seconds": round(float(rng.uniform(0.15, 1.0)), 2), "wet": round(rng.uniform(0.1, 0.6), 2)})
         )
     if rng.random() < 0.4:
         made.append(("tilt", {"decibels": round(float(rng.uniform(-9, 9)), 1)}))
+    if rng.random() < 0.15:
+        made.append(("speed", {"factor": round(float(rng.uniform(0.85, 1.18)), 3)}))
     if rng.random() < 0.35:
         colour = ("white", "pink", "brown")[rng.integers(3)]
         made.append(("noise", {"colour": colour, "decibels": round(float(rng.uniform(12, 40)), 1)}))
+    if rng.random() < 0.06:
+        made.append(("clipped", {"share": round(float(rng.uniform(0.1, 0.6)), 2)}))
     made.append(("level", {"decibels": round(float(rng.uniform(*LEVELS)), 1)}))
     line = rng.random()
     if line < 0.12:
@@ -191,7 +282,7 @@ def _channel(label: str, rng: np.random.Generator) -> tuple[tuple[str, dict[str,
 
 def _short_clips_of(label: str, found: list[Material], count: int, seed: int) -> list[Clip]:
     """A moment of sound in digital silence, reached by every window of the clip."""
-    drawer, clips = _Drawer(found), []
+    drawer, clips = Drawer(found), []
     for group, n_clips in shares(found, count).items():
         for index in range(n_clips):
             name = f"{label}-{group}-short-{index:04d}"
@@ -200,11 +291,13 @@ def _short_clips_of(label: str, found: list[Material], count: int, seed: int) ->
             length = round(float(np.exp(rng.uniform(np.log(shortest), np.log(1.5)))), 3)
             pieces = drawer.pieces(group, length, rng)[:1]
             before = round(float(rng.uniform(0.0, 1.8 - min(length, 1.3))), 3)
-            treatments = (
+            is_spoken = label == "speech" and rng.random() < SPOKEN
+            treatments = ((("spoken", {}),) if is_spoken else ()) + (
                 ("level", {"decibels": round(float(rng.uniform(-35, -12)), 1)}),
                 ("embed", {"before": before, "seconds": 2.0}),
             )
-            clips.append(Clip(name, label, group, length, pieces, treatments, _seed(seed, name)))
+            leaf = drawer.leaf(pieces)
+            clips.append(Clip(name, label, group, length, pieces, treatments, _seed(seed, name), leaf))
     return clips
 
 
@@ -213,7 +306,7 @@ def _silent_clip(index: int, seed: int) -> Clip:
     kind = SILENT_KINDS[index % len(SILENT_KINDS)]
     values = {"kind": kind, "decibels": round(float(rng.uniform(-92, -62)), 1)}
     name = f"silence-{kind}-{index:04d}"
-    return Clip(name, "silence", f"silence-{index % 20}", 5.0, (), (("silence", values),), _seed(seed, name))
+    return Clip(name, "silence", f"silence-{index % 20}", 5.0, (), (("silence", values),), _seed(seed, name), "silence")
 
 
 def _rng(seed: int, purpose: str) -> np.random.Generator:

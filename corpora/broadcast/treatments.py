@@ -70,6 +70,18 @@ def low_pass(x: np.ndarray, hertz: float) -> np.ndarray:
     return sosfilt(butter(8, hertz, fs=SAMPLE_RATE, output="sos"), x)
 
 
+def speed(x: np.ndarray, factor: float) -> np.ndarray:
+    """Played faster, and so higher, by a factor; as long as before by beginning again."""
+    y = soxr.resample(x, SAMPLE_RATE, SAMPLE_RATE / factor)
+    return np.resize(y, len(x)) if factor > 1 else y[: len(x)]
+
+
+def clipped(x: np.ndarray, share: float) -> np.ndarray:
+    """Overdriven: nothing is louder than this share of its peak."""
+    limit = share * np.abs(x).max(initial=0.0)
+    return np.clip(x, -limit, limit)
+
+
 def telephone(x: np.ndarray) -> np.ndarray:
     """Through a line of 300 to 3400 Hz at 8 kHz with 8 bits in mu-law."""
     y = soxr.resample(x, SAMPLE_RATE, 8000)

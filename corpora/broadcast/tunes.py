@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ DISTORTED = (29, 30)
 Event = tuple[int, bytes]
 
 
-def write_tune(path: Path, rng: np.random.Generator, bars: int = 16) -> None:
+def tune(rng: np.random.Generator, bars: int = 16) -> bytes:
     """A MIDI file: a solo, drums alone, or a melody with chords or riffs, bass and drums."""
     kind = rng.choice(["solo", "drums", "ensemble", "choir", "rock"], p=[0.25, 0.1, 0.3, 0.1, 0.25])
     tonic, scale = int(rng.integers(48, 66)), SCALES[rng.integers(len(SCALES))]
@@ -35,7 +36,29 @@ def write_tune(path: Path, rng: np.random.Generator, bars: int = 16) -> None:
         events += _riff(2, int(rng.integers(33, 38)), tonic - 24, scale, chords, bars, rng)
     if kind in ("drums", "rock") or (kind == "ensemble" and rng.random() < 0.7):
         events += _drums(bars, rng)
-    path.write_bytes(_midi(events))
+    return _midi(events)
+
+
+def phrase(rng: np.random.Generator) -> bytes:
+    """A MIDI file: notes of one instrument, one after another with rests between; a tenth are strokes of one drum."""
+    return _notes(9 if rng.random() < 0.1 else 0, 8, (0.5, 1.0, 2.0, 4.0, 6.0), rng)
+
+
+def note(rng: np.random.Generator) -> bytes:
+    """A MIDI file: one note of half a second or more."""
+    return _notes(0, 1, (1.0, 2.0, 4.0), rng)
+
+
+def _notes(channel: int, n_notes: int, beats: Sequence[float], rng: np.random.Generator) -> bytes:
+    program, now = int(rng.choice(MELODIC + VOICES)), 0
+    drum, tonic = int(rng.integers(35, 82)), int(rng.integers(36, 85))
+    events: list[Event] = [(0, b"\xff\x51\x03" + (500_000).to_bytes(3, "big")), (0, bytes([0xC0, program]))]
+    for _ in range(n_notes):
+        pitch = drum if channel == 9 else int(np.clip(tonic + rng.integers(-12, 13), 24, 104))
+        length = int(rng.choice(beats) * TICKS)
+        events += _note(channel, pitch, now, length, int(rng.integers(50, 120)))
+        now += length + int(rng.choice([0.0, 0.0, 0.5, 1.0]) * TICKS)
+    return _midi(events)
 
 
 def render(tune: Path, soundfont: Path, path: Path) -> None:

@@ -12,27 +12,33 @@ PACKAGE = Package("choir", "1.0", "0" * 64, "CC-BY-3.0, GPL-2", "The | Choir, 20
 ORIGIN = Origin("1-7-A", "dog.wav", "https://sounds.example/7", "somebody", "CC-BY")
 
 
-@pytest.fixture
-def shipped():
-    return (MODELS / "broadcast.sources.md").read_text(encoding="utf-8")
+NAMES = ("broadcast", "overlap")
 
 
-def test_the_shipped_page_is_what_the_tables_give(shipped, tmp_path):
-    assert write_sources(tmp_path / "broadcast.audioclass").read_text(encoding="utf-8") == shipped
+@pytest.fixture(params=NAMES)
+def shipped(request):
+    return (MODELS / f"{request.param}.sources.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_shipped_page_is_what_the_tables_give(name, tmp_path):
+    written = write_sources(tmp_path / f"{name}.audioclass").read_text(encoding="utf-8")
+    assert written == (MODELS / f"{name}.sources.md").read_text(encoding="utf-8")
 
 
 def test_every_source_is_named_with_its_licence(shipped):
     for package in read_packages(HERE / "packages.toml"):
-        assert f"| {package.name} | {package.version} | {package.licence} | {package.attribution} |" in shipped
-    for origin in read_origins(HERE / "esc10.csv"):
+        name = package.name if package.registry == "debian" else f"{package.name} ({package.registry})"
+        assert f"| {name} | {package.version} | {package.licence} | {package.attribution} |" in shipped
+    for origin in read_origins(HERE / "esc50.csv"):
         assert origin.address in shipped
         assert f"| {origin.author} | {origin.licence} |" in shipped
         assert origin.clip in shipped
 
 
-def test_all_clips_of_esc10_have_an_origin():
-    origins = read_origins(HERE / "esc10.csv")
-    assert len({origin.clip for origin in origins}) == len(origins) == 400
+def test_all_clips_of_esc50_have_an_origin():
+    origins = read_origins(HERE / "esc50.csv")
+    assert len({origin.clip for origin in origins}) == len(origins) == 1190
     assert all(origin.title and origin.author and origin.licence for origin in origins)
 
 
@@ -40,7 +46,7 @@ def test_a_row_says_what_a_package_gave():
     page = sources_page([PACKAGE], [])
     assert r"| choir | 1.0 | CC-BY-3.0, GPL-2 | The \| Choir, 2001 | music |" in page
     assert "Licences that they name: CC-BY-3.0, GPL-2." in page
-    assert "ESC-10" not in page
+    assert "ESC-50" not in page
 
 
 def test_a_sound_is_named_once_with_its_clips():
@@ -48,9 +54,10 @@ def test_a_sound_is_named_once_with_its_clips():
     assert "| dog.wav <https://sounds.example/7> | somebody | CC-BY | 1-7-A, 1-7-B |" in page
 
 
-def test_the_card_and_the_terms_name_the_page():
-    name = f"broadcast{SUFFIX}"
-    assert f"[{name}]({name})" in (MODELS / "broadcast.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("model", NAMES)
+def test_the_card_and_the_terms_name_the_page(model):
+    name = f"{model}{SUFFIX}"
+    assert f"[{name}]({name})" in (MODELS / f"{model}.md").read_text(encoding="utf-8")
     assert name in (MODELS / "MODEL-LICENSE.md").read_text(encoding="utf-8")
 
 

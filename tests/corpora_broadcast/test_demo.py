@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
+from leaves import TAXONOMY
 
 import audioclass
 from audioclass.engine.features import extract
@@ -36,7 +37,7 @@ def test_the_recording_is_small_enough_to_ship():
 
 
 def test_the_shipped_model_tells_every_part(rows):
-    model = load_model("broadcast")
+    model = load_model("broadcast").at_depth()
     features = extract(DEMO / "demo.flac", model.recipe)
     estimated = [model.labels[i] for i in model.posteriors_of(features.X).argmax(axis=1)]
     for _, start, end, label in rows:
@@ -48,10 +49,29 @@ def test_the_shipped_model_tells_every_part(rows):
         assert set(inside) == {label}
 
 
-def test_the_shipped_model_is_small_and_has_its_card():
+@pytest.mark.parametrize("name", ["broadcast", "overlap"])
+def test_shipped_models_are_small_and_have_cards(name):
     folder = Path(audioclass.__file__).parent / "models"
-    assert (folder / "broadcast.audioclass").stat().st_size < 10e6
-    assert "What it does not know" in (folder / "broadcast.md").read_text(encoding="utf-8")
+    assert (folder / f"{name}.audioclass").stat().st_size < 10e6
+    assert "What it does not know" in (folder / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_the_shipped_model_tells_four_labels_and_ten_leaves():
+    model = load_model("broadcast")
+    assert sorted(model.at_depth().labels) == ["environment", "music", "silence", "speech"]
+    leaves = {"speech", "silence", "singing", "instrumental", *TAXONOMY["environment"]}
+    assert set(model.at_depth(2).labels) == set(model.labels) == leaves
+
+
+def test_speech_over_music_has_two_probabilities(sounds):
+    stream = io.BytesIO()
+    soundfile.write(stream, scaled(scaled(sounds["speech"], 3) + scaled(sounds["music"], 0), -20), 16000, format="WAV")
+    stream.seek(0)
+    result = audioclass.classify(stream, "overlap", windows=True, silence=None)
+    assert result.independent
+    P = dict(zip(result.labels, result.P.mean(axis=0), strict=True))
+    assert P["speech"] > 0.5
+    assert P["music"] > 0.5
 
 
 def labels_heard(samples, rate, decibels):
