@@ -192,10 +192,9 @@ async def _identity(address: str) -> str | None:
 
 @contextlib.contextmanager
 def _client(scheduler: Any) -> Iterator[Any]:
-    from distributed import Client
+    from audioclass.cluster.client import connected_client  # Dask is imported by those who ask for it
 
-    with warnings.catch_warnings(action="ignore"):  # of versions: they are compared by us
-        client = Client(scheduler, timeout=CLIENT_TIMEOUT, set_as_default=False, name="audioclass")
+    client = connected_client(scheduler, CLIENT_TIMEOUT)
     try:
         yield client
     finally:

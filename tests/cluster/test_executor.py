@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from contextlib import closing
@@ -16,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import dask
+import distributed
 import numpy as np
 import pytest
 import soundfile
@@ -485,6 +487,29 @@ def test_logs_of_dask_are_silent_until_the_last_connection_is_closed(cluster, sc
         first.close()
         assert not logger.isEnabledFor(logging.CRITICAL)
     second.close()
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_greeting_that_comes_with_other_messages_is_asked_for_again(cluster, scheduler, monkeypatch, times):
+    greeted = []
+    send = distributed.scheduler.BatchedSend.send
+
+    def crowded(self, *messages):
+        if messages[0].get("op") == "stream-start":
+            greeted.append(self)
+            messages += ({"op": "cancelled-keys", "keys": []},) * (len(greeted) <= times)
+        send(self, *messages)
+
+    monkeypatch.setattr(distributed.scheduler.BatchedSend, "send", crowded)
+    loops = n_loops()
+    with ClusterExecutor(scheduler) as executor:
+        assert list(executor.map(eval, ["1", "2"])) == [1, 2]
+    assert len(greeted) == times + 1
+    assert n_loops() == loops
+
+
+def n_loops():
+    return sum(thread.name == "IO loop" for thread in threading.enumerate())
 
 
 # --- nothing is left behind
