@@ -8,10 +8,9 @@ frequency and slices of time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -96,19 +95,15 @@ class Patches:
     def _strips(self, image: np.ndarray) -> np.ndarray:
         """(n_bands, n_times, width · height): a view of every patch, each whole in memory."""
         height = min(self.height, image.shape[1])
-        views = np.lib.stride_tricks.sliding_window_view(image, height, axis=1)[:, :: self.step_bands]
+        views = _stretches(image, height, self.step_bands)
         strips = np.array(views.transpose(1, 0, 2), order="C").reshape(views.shape[1], -1)
-        patches = np.lib.stride_tricks.sliding_window_view(strips, self.width * height, axis=1)
-        return np.asarray(patches[:, :: self.step_frames * height])
+        return _stretches(strips, self.width * height, self.step_frames * height)
 
     def _scales(self, image: np.ndarray) -> np.ndarray:
         """(n_bands, n_times): one over the root of the variance of each patch and the contrast."""
         height, values = min(self.height, image.shape[1]), image.T.astype(np.float64)
         columns = _boxes(len(values), height, self.step_bands) @ np.stack([values, values * values])
-        sums = np.lib.stride_tricks.sliding_window_view(columns, self.width, axis=2)[:, :, :: self.step_frames].sum(
-            axis=3
-        )
-        mean, square = sums / (self.width * height)
+        mean, square = columns @ _boxes(len(image), self.width, self.step_frames).T / (self.width * height)
         return np.asarray(1 / np.sqrt(np.maximum(square - mean * mean, 0) + self.contrast), np.float32)
 
     def _sampled(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -146,7 +141,7 @@ class Patches:
         scales = self._scales(image)
         peak = np.zeros((n_times, self.atoms), np.float32)
         means = np.zeros((self.regions, n_times, self.atoms), np.float32)
-        regions = list(_shares(n_bands, self.regions))
+        regions = _shares(n_bands, self.regions)
         together = max(1, PATCHES_TOGETHER // n_bands)
         for first in range(0, n_times, together):
             some = slice(first, first + together)
@@ -208,12 +203,20 @@ def _boxes(count: int, length: int, step: int) -> np.ndarray:
     return ((at >= 0) & (at < length)).astype(np.float64)
 
 
-def _shares(count: int, parts: int) -> Iterator[range]:
+def _stretches(values: np.ndarray, length: int, step: int) -> np.ndarray:
+    """(n, n_places, length): a view of every stretch of rows that are whole in memory, one each `step`."""
+    n_rows, n_columns = values.shape
+    row, column = values.strides
+    shape = (n_rows, (n_columns - length) // step + 1, length)
+    return np.lib.stride_tricks.as_strided(values, shape, (row, step * column, column), writeable=False)
+
+
+@lru_cache(maxsize=64)
+def _shares(count: int, parts: int) -> tuple[range, ...]:
     """So many parts of the first whole numbers, as equal as can be; of fewer numbers than parts some stand twice."""
     edges = np.linspace(0, count, parts + 1).round().astype(int).tolist()
-    for first, last in pairwise(edges):
-        start = min(first, count - 1)
-        yield range(start, max(last, start + 1))
+    starts = [min(first, count - 1) for first in edges[:-1]]
+    return tuple(range(start, max(last, start + 1)) for start, last in zip(starts, edges[1:], strict=True))
 
 
 def learn_whitening(patches: np.ndarray, n_components: int, floor: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
