@@ -18,6 +18,7 @@ SCALES = ((0, 2, 4, 5, 7, 9, 11), (0, 2, 3, 5, 7, 8, 10), (0, 2, 4, 7, 9), (0, 4
 LOWEST, HIGHEST = 75.0, 950.0  # hertz, from a bass to a soprano
 CLEAR = 0.6  # of the breath in a spoken voice that is left in a sung one
 LOUD = 0.3  # of the mean level, from which a voiced frame can be held
+SEMITONES = 12 / np.log(2)  # of a natural logarithm of frequency
 STEP = 80  # samples between marks where no voice is heard
 SHORTEST_NOTE, LONGEST_NOTE = 12, 160  # frames of a note on one syllable
 LONGEST_SPOKEN = 4 * SAMPLE_RATE  # samples of speech that a song is made of
@@ -83,7 +84,7 @@ def melody(n_samples: int, rng: np.random.Generator, lengths: Sequence[int] = ()
     steps, notes, degree = [], [], int(rng.integers(0, len(scale)))
     walk = 1 if rng.random() < 0.3 else 0  # some go up and down a scale, others leap about
     while len(steps) < n_frames:
-        degree = degree + int(rng.choice([-1, 1])) if walk else int(np.clip(degree + rng.integers(-3, 4), -3, 10))
+        degree = int(np.clip(degree + (rng.choice([-1, 1]) if walk else rng.integers(-3, 4)), -3, 10))
         semitones = scale[degree % len(scale)] + 12 * (degree // len(scale))
         length = max(10, int(pace * rng.choice([0.15, 0.25, 0.4, 0.6, 0.9]) / PERIOD))
         number = notes[-1] + 1 if notes and notes[-1] >= 0 else len(set(notes))
@@ -95,14 +96,41 @@ def melody(n_samples: int, rng: np.random.Generator, lengths: Sequence[int] = ()
             rest = int(rng.uniform(0.05, 0.4) / PERIOD)
             steps += steps[-1:] * rest
             notes += [-1] * rest
-    curve = np.array(steps[:n_frames])
-    slow = rng.uniform(0.7, 0.95)
+    numbers, curve = np.array(notes[:n_frames]), np.array(steps[:n_frames])
+    octaves_too_high = np.ceil(max(curve.max() - np.log(HIGHEST), 0.0) / np.log(2))
+    curve = as_sung((curve - octaves_too_high * np.log(2)) * SEMITONES, numbers, rng) / SEMITONES
+    return np.clip(np.exp(curve), LOWEST, HIGHEST), numbers
+
+
+def as_sung(steps: np.ndarray, notes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Semitones of every frame as a singer reaches them: anything from a trained voice to one who hardly keeps a tune.
+
+    Notes are missed by a little, come up to from below, glide into one another, sway, and have a vibrato where they are
+    long enough for one.
+    """
+    n_frames = len(steps)
+    starts = np.flatnonzero(np.diff(notes, prepend=-2))
+    of_note = np.searchsorted(starts, np.arange(n_frames), side="right") - 1
+    since = (np.arange(n_frames) - starts[of_note]) * PERIOD
+    unsure = rng.uniform(0.0, 1.0) ** 1.5
+    missed = unsure * 0.5 * rng.standard_normal(len(starts))
+    scooped = np.where(rng.random(len(starts)) < 0.4, unsure * rng.uniform(0.5, 4.0, len(starts)), 0.0)
+    curve = steps + missed[of_note] - scooped[of_note] * np.exp(-since / rng.uniform(0.03, 0.12))
+    slow = np.exp(-PERIOD / rng.uniform(0.012, 0.1))
     curve = lfilter([1 - slow], [1, -slow], curve - curve[0]) + curve[0]
-    times = np.arange(n_frames) * PERIOD
-    depth = rng.choice([0.0, rng.uniform(0.1, 0.5), rng.uniform(0.4, 1.2)]) / 12 * np.log(2)
-    curve = curve + depth * np.sin(2 * np.pi * rng.uniform(4.2, 7.0) * times)
-    drift = lfilter([0.02], [1, -0.98], rng.standard_normal(n_frames)) * rng.uniform(0.005, 0.03)
-    return np.clip(np.exp(curve + drift), LOWEST, HIGHEST), np.array(notes[:n_frames])
+    depth = rng.choice([0.0, rng.uniform(0.1, 0.5), rng.uniform(0.4, 1.2)]) * (1 + 0.5 * _sway(n_frames, 1.0, rng))
+    rate = rng.uniform(4.2, 7.0) * (1 + 0.08 * _sway(n_frames, 1.5, rng))
+    settled = np.clip((since - rng.uniform(0.0, 0.3)) / 0.2, 0, 1)
+    vibrato = depth * settled * np.sin(2 * np.pi * np.cumsum(rate) * PERIOD)
+    return curve + vibrato + (0.05 + 0.5 * unsure) * _sway(n_frames, rng.uniform(1.0, 4.0), rng)
+
+
+def _sway(n_frames: int, hertz: float, rng: np.random.Generator) -> np.ndarray:
+    """Noise of deviation 1 below a frequency, as slow as muscles are."""
+    slow = np.exp(-2 * np.pi * hertz * PERIOD)
+    noise = lfilter([1 - slow], [1, -slow], rng.standard_normal(n_frames + 400))
+    noise = lfilter([1 - slow], [1, -slow], noise)[400:]
+    return np.asarray(noise / (noise.std() + 1e-9))
 
 
 def analyse(speech: np.ndarray, stretch: float) -> Voice:
