@@ -31,7 +31,7 @@ ESC50 = """\
 
 Environment. K. J. Piczak, "ESC: Dataset for Environmental Sound Classification", 2015,
 <https://github.com/karolpiczak/ESC-50>: all of ESC-10, which is under Creative Commons Attribution 3.0, and of folds 1
-to 3 of the other labels the clips under CC0 and CC BY. One recording in ten was kept for the blind set. The clips come
+to 3 of the other labels the clips under CC0 and CC BY. One author in ten was kept for the blind set. The clips come
 from these sounds:"""
 DIGITS = """\
 ## Free Spoken Digit Dataset

@@ -49,12 +49,12 @@ class Judged:
         groups: np.ndarray,
         combine: Callable[[np.ndarray], np.ndarray],
     ) -> Judged:
-        """From posteriors of windows over leaves or top labels; `combine` gives a clip's from those of its windows."""
+        """From posteriors of windows over leaves, summed to top labels; `combine` gives a clip's from its windows'."""
         names, first, which = np.unique(clips, return_index=True, return_inverse=True)
-        of_clips = np.stack([combine(P[which == i]) for i in range(len(names))])
         top = np.array([TOP.index(GROUP_OF[label]) for label in labels])
-        summed = np.stack([of_clips[:, top == k].sum(axis=1) for k in range(len(TOP))], axis=1)
-        return cls(names, summed, top[y[first]], np.asarray(groups)[first])
+        summed = np.stack([P[:, top == k].sum(axis=1) for k in range(len(TOP))], axis=1)
+        of_clips = np.stack([combine(summed[which == i]) for i in range(len(names))])
+        return cls(names, of_clips, top[y[first]], np.asarray(groups)[first])
 
     def some(self, chosen: np.ndarray) -> Judged:
         """The clips that are chosen."""

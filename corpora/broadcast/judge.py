@@ -29,8 +29,9 @@ SINGLE = ("tonejs-", "esc-", "fsdd-", NOTES)  # sources whose sounds are each ju
 SECTIONS = {  # of a card: head and first sentences
     "unseen": (
         "## On packages that settings were chosen with",
-        "Plain clips of five seconds from nine packages that no clip of the corpus comes from. Descriptors and the"
-        " weights of labels\nwere chosen with them in view, so that they prove nothing.",
+        "Clips as they are, of five seconds or of one sound, from sources that no clip of the corpus comes from. What is"
+        " described, the\nweights of labels and how voices are made to sing were chosen with them in view, so that they"
+        " prove nothing.",
     ),
     "blind": (
         "## On the blind set",
@@ -50,9 +51,10 @@ def main() -> None:
         for package in read_packages(HERE / f"{options.which}.toml")
         for one in from_package(package, options.work, debs)
     ]
-    if options.which == "blind":
-        materials += _blind_notes(options.work, debs)
-        materials += [] if options.data is None else from_data(options.data, is_blind=True)
+    if options.which == "unseen":
+        materials += _unseen_notes(options.work, debs)
+    if options.data is not None:
+        materials += from_data(options.data, options.which)
     single = [one for one in materials if one.group.startswith(SINGLE)]
     clips = plain_plan([one for one in materials if not one.group.startswith(SINGLE)]) + whole_plan(single)
     clips = [replace(clip, leaf="") for clip in clips]  # labels are those at the top of the taxonomy
@@ -104,9 +106,9 @@ def write_section(card: Path, head: str, text: str) -> None:
     card.write_text(f"{whole[:start]}{head}\n\n{text}\n{rest}", encoding="utf-8")
 
 
-def _blind_notes(work: Path, debs: Path) -> list[Material]:
+def _unseen_notes(work: Path, debs: Path) -> list[Material]:
     """Single notes of a sound font that nothing was trained on."""
-    package = next(one for one in read_packages(HERE / "blind.toml") if one.name == NOTES)
+    package = next(one for one in read_packages(HERE / "unseen.toml") if one.name == NOTES)
     unpack(package, fetch(package, debs), work / "sounds")
     made = work / "made"
     made.mkdir(parents=True, exist_ok=True)

@@ -9,23 +9,27 @@ import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Literal
 
 import noises
 import numpy as np
 import soundfile
 import tunes
 import voices
+from attributions import read_origins
 from clips import seconds_of
 from leaves import LEAF_OF, leaf_of
 from packages import SINGING, Package, Sound, fetch, unpack
 from plan import NOTES, Material
 
+HERE = Path(__file__).resolve().parent
 SHORTEST = 0.12  # seconds
 SOUNDFONTS = ("fluid-soundfont-gm", "timgm6mb-soundfont")
 N_TUNES, N_VOICES, N_NOISES = 100, 120, 12  # noises: of each kind
 N_PHRASES = 240  # of a sound font: notes of one instrument
 N_NOTES = 240  # of a sound font: one note of one instrument
-BLIND_SPEAKERS = ("nicolas", "theo")
+UNSEEN_SPEAKERS = ("nicolas", "theo")
+Purpose = Literal["training", "unseen", "blind"]  # what sounds are for: never for two of them
 
 
 def gather(
@@ -58,17 +62,17 @@ def gather(
         materials += make_noises(made, work, seed) + make_voices(made, work, seed)
         materials += [one for found in played for one in found]
     if data is not None:
-        materials += from_data(data, is_blind=False)
+        materials += from_data(data, "training")
     passing = known.with_suffix(".passing")
     passing.write_text(json.dumps([vars(one) for one in materials]), encoding="utf-8")
     passing.rename(known)
     return materials
 
 
-def from_data(data: Path, *, is_blind: bool) -> list[Material]:
-    """What is used of the data sets at hand, or what is kept of them for the blind set."""
-    esc = [one for name in ("esc10", "esc40") for one in from_esc(data / "audio" / name, is_blind=is_blind)]
-    return esc + from_digits(data / "audio" / "fsdd", is_blind=is_blind)
+def from_data(data: Path, purpose: Purpose) -> list[Material]:
+    """What of the data sets at hand is for a purpose."""
+    esc = [one for name in ("esc10", "esc40") for one in from_esc(data / "audio" / name, purpose)]
+    return esc + from_digits(data / "audio" / "fsdd", purpose)
 
 
 def from_package(package: Package, work: Path, debs: Path) -> list[Material]:
@@ -82,11 +86,12 @@ def _material(one: Sound, work: Path) -> Material:
     seconds = round(seconds_of(one.path), 3)
     file = str(one.path.relative_to(work))
     leaf = SINGING if one.is_sung else leaf_of(one.label, file, seconds)
-    return Material(file, seconds, one.label, one.group, one.part, leaf)
+    return Material(file, seconds, one.label, one.group, one.part, leaf, one.author)
 
 
-def from_esc(folder: Path, *, is_blind: bool) -> list[Material]:
-    """The clips of ESC-10 or of more of ESC-50: a fold is a source, and some recordings are kept for the blind set."""
+def from_esc(folder: Path, purpose: Purpose) -> list[Material]:
+    """The clips of ESC-10 or of more of ESC-50, by author; one author in ten is kept for the blind set."""
+    authors = {origin.clip: origin.author for origin in read_origins(HERE / "esc50.csv")}
     with (folder / "segments.csv").open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     return [
@@ -97,16 +102,27 @@ def from_esc(folder: Path, *, is_blind: bool) -> list[Material]:
             f"esc-{row['fold']}",
             row["label"],
             LEAF_OF[row["label"]],
+            f"esc {author}",
         )
         for row in rows
-        if is_kept_blind(row["group"]) == is_blind
+        for author in [authors[clip_of(row["file"])]]
+        if purpose == ("blind" if is_kept_blind(author) else "training")
     ]
 
 
-def from_digits(folder: Path, *, is_blind: bool) -> list[Material]:
-    """Spoken digits; two of the six speakers are kept for the blind set."""
+def clip_of(file: str) -> str:
+    """The name of a clip of ESC-50 without its label: `1-100032-A` of `audio/1-100032-A-0.flac`."""
+    return "-".join(Path(file).stem.split("-")[:3])
+
+
+def from_digits(folder: Path, purpose: Purpose) -> list[Material]:
+    """Spoken digits; nothing is trained on two of the six speakers."""
     with (folder / "segments.csv").open(newline="", encoding="utf-8") as stream:
-        rows = [row for row in csv.DictReader(stream) if (row["group"] in BLIND_SPEAKERS) == is_blind]
+        rows = [
+            row
+            for row in csv.DictReader(stream)
+            if purpose == ("unseen" if row["group"] in UNSEEN_SPEAKERS else "training")
+        ]
     paths = [(folder / row["file"]).resolve() for row in rows]
     return [
         Material(str(path), round(seconds_of(path), 3), "speech", f"fsdd-{row['group']}", "", "speech")
@@ -114,9 +130,9 @@ def from_digits(folder: Path, *, is_blind: bool) -> list[Material]:
     ]
 
 
-def is_kept_blind(recording: str) -> bool:
-    """One recording in ten of ESC-50, by its number on Freesound."""
-    return zlib.crc32(recording.encode()) % 10 == 0
+def is_kept_blind(author: str) -> bool:
+    """One author in ten of ESC-50, by the name on Freesound."""
+    return zlib.crc32(author.encode()) % 10 == 0
 
 
 def make_noises(made: Path, work: Path, seed: int) -> list[Material]:

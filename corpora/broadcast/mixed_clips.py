@@ -29,7 +29,7 @@ ABOVE = (-3.0, 18.0)  # decibels of the first sound above the second
 def plan_overlaps(materials: Sequence[Material], seed: int = 0, size: float = 1.0) -> list[Clip]:
     """The clips; a clip's label joins all that it holds with `+`, its group is its pool of sources."""
     rng = np.random.default_rng([seed, zlib.crc32(b"overlaps")])
-    pools = [_drawers([one for one in materials if pool_of(one.group) == pool]) for pool in range(N_POOLS)]
+    pools = [_drawers([one for one in materials if pool_of(one.source) == pool]) for pool in range(N_POOLS)]
     kinds, clips = list(KINDS), []
     for index in range(round(N_CLIPS * size)):
         kind = kinds[rng.choice(len(kinds), p=list(KINDS.values()))]

@@ -31,7 +31,7 @@ class Package:
 
     Patterns are matched against whole paths, `!` in front leaves out; `part` is a pattern whose group names a part of
     the package (a language, a voice), so that no part is drowned by another; packages of one `group` are one source,
-    because one author made them.
+    because one author made them. Where parts are `speakers`, by different people at different places, each is a source.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Package:
     registry: str = "debian"  # or npm, or pypi (its source distribution)
     singing: list[str] = field(default_factory=list)  # its files are music
     group: str = ""
+    speakers: bool = False
 
     @property
     def source(self) -> str:
@@ -67,6 +68,10 @@ class Package:
         found = re.search(self.part, path) if self.part else None
         return (found[1] or "") if found else ""
 
+    def author_of(self, path: str) -> str:
+        """Who speaks, where parts are speakers."""
+        return f"{self.source} {self.part_of(path)}" if self.speakers and self.label_of(path) == "speech" else ""
+
 
 @dataclass(frozen=True)
 class Sound:
@@ -77,6 +82,7 @@ class Sound:
     group: str
     part: str
     is_sung: bool = False
+    author: str = ""
 
 
 def read_packages(table: Path) -> list[Package]:
@@ -110,11 +116,12 @@ def unpack(package: Package, deb: Path, folder: Path) -> list[Sound]:
         passing.rename(target)
     paths = sorted(path for path in target.rglob("*") if path.is_file())
     named = [(path, path.relative_to(target).as_posix()) for path in paths]
-    return [
-        Sound(path, package.label_of(name), package.source, package.part_of(name), package.is_sung(name))
-        for path, name in named
-        if package.label_of(name)
-    ]
+    return [_sound(package, path, name) for path, name in named if package.label_of(name)]
+
+
+def _sound(package: Package, path: Path, name: str) -> Sound:
+    part, author = package.part_of(name), package.author_of(name)
+    return Sound(path, package.label_of(name), package.source, part, package.is_sung(name), author)
 
 
 def _unpack_sounds(package: Package, deb: Path, folder: Path) -> None:

@@ -14,11 +14,13 @@ import numpy as np
 CLIPS = {"speech": 2200, "music": 2800, "environment": 2000, "silence": 500}
 SHORT = {"speech": 600, "music": 500, "environment": 600}  # sounds of a moment, in digital silence
 SUNG = 1300  # voices that sing alone
+WORDS = 1200  # sounds of speech by themselves, as short as they are: letters, digits, words, shouts
 SHORTEST = {"speech": 0.5, "music": 0.6, "environment": 0.15}  # seconds from which a moment can be told
 LARGEST_SHARE = 0.12  # of a label, for any one source
 WHOLE = "esc-"  # sources whose recordings are each used whole, besides what is drawn from them
 NOTES, NOTE_SOURCES = "notes", "tonejs-"  # the part of single notes, and sources that hold nothing else
 LONGEST_NOTE = 4.0  # seconds
+LONGEST_WORD = 2.0
 SPEEDS = (15 / 14, 14 / 15)  # of copies of these: other animals and other bells
 SPOKEN = 0.3  # of the clips of speech that go through what voices are made to sing by
 PLAIN = 0.3  # of the clips to which nothing is done but a level
@@ -29,7 +31,10 @@ SILENT_KINDS = ("digital", "dither", "faint_white", "faint_pink", "faint_brown",
 
 @dataclass(frozen=True)
 class Material:
-    """A sound that clips can be cut from: a path below the work folder, its seconds, and what it counts as."""
+    """A sound that clips can be cut from: a path below the work folder, its seconds, and what it counts as.
+
+    `author` is whose it is where a group has sounds of many: these are held out one author at a time, of all groups.
+    """
 
     file: str
     seconds: float
@@ -37,6 +42,12 @@ class Material:
     group: str
     part: str = ""
     leaf: str = ""
+    author: str = ""
+
+    @property
+    def source(self) -> str:
+        """What is held out together."""
+        return self.author or self.group
 
 
 @dataclass(frozen=True)
@@ -63,13 +74,13 @@ class Drawer:
 
     materials: Sequence[Material]
     sources: dict[str, dict[str, list[Material]]] = field(init=False)
-    leaves: dict[str, str] = field(init=False)
+    by_file: dict[str, Material] = field(init=False)
 
     def __post_init__(self) -> None:
         self.sources = defaultdict(lambda: defaultdict(list))
         for one in sorted(self.materials, key=lambda one: one.file):
             self.sources[one.group][f"{one.part} {one.leaf}"].append(one)
-        self.leaves = {one.file: one.leaf or one.label for one in self.materials}
+        self.by_file = {one.file: one for one in self.materials}
 
     def material(self, group: str, rng: np.random.Generator) -> Material:
         """One sound of a source."""
@@ -81,10 +92,11 @@ class Drawer:
         return part[rng.choice(len(part), p=weights / weights.sum())]
 
     def pieces(self, group: str, seconds: float, rng: np.random.Generator) -> tuple[tuple[str, float, float], ...]:
-        """Sounds of one source and one voice until the clip is full."""
+        """Sounds of one source, one voice and one author until the clip is full."""
         found, filled = [], 0.0
         one = self.material(group, rng)
-        others = self.sources[group][f"{one.part} {one.leaf}"]
+        alike = self.sources[group][f"{one.part} {one.leaf}"]
+        others = [other for other in alike if other.author == one.author]
         while filled < seconds and len(found) < 12:
             length = min(seconds - filled, one.seconds)
             start = float(rng.uniform(0, one.seconds - length)) if one.seconds > length else 0.0
@@ -95,7 +107,12 @@ class Drawer:
 
     def leaf(self, pieces: tuple[tuple[str, float, float], ...]) -> str:
         """What pieces of one source and one part are, below their label."""
-        return self.leaves[pieces[0][0]]
+        one = self.by_file[pieces[0][0]]
+        return one.leaf or one.label
+
+    def source(self, pieces: tuple[tuple[str, float, float], ...]) -> str:
+        """Whose pieces of one source and one author are."""
+        return self.by_file[pieces[0][0]].source
 
 
 def shares(materials: Sequence[Material], count: int) -> dict[str, int]:
@@ -122,6 +139,7 @@ def plan(materials: Sequence[Material], seed: int = 0, size: float = 1.0) -> lis
             clips += _short_clips_of(label, found, math.ceil(SHORT[label] * size), seed)
     if by_label["speech"]:
         clips += _sung_clips(by_label["speech"], math.ceil(SUNG * size), seed)
+        clips += _word_clips(by_label["speech"], math.ceil(WORDS * size), seed)
     every = max(1, round(1 / size))
     whole = [one for one in materials if one.group.startswith(WHOLE)][::every]
     clips += [clip for one in whole for clip in _whole_clips(one, seed)]
@@ -164,7 +182,8 @@ def _clips_of(label: str, by_label: dict[str, list[Material]], count: int, seed:
             leaf = "singing" if any(kind in ("singing", "rap") for kind, _ in beside) else drawers[label].leaf(pieces)
             is_spoken = label == "speech" and rng.random() < SPOKEN
             treatments = ((("spoken", {}),) if is_spoken else ()) + (*beside, *channel(label, rng))
-            clips.append(Clip(name, label, group, seconds, pieces, treatments, _seed(seed, name), leaf))
+            source = drawers[label].source(pieces)
+            clips.append(Clip(name, label, source, seconds, pieces, treatments, _seed(seed, name), leaf))
     return clips
 
 
@@ -178,8 +197,23 @@ def _sung_clips(speech: list[Material], count: int, seed: int) -> list[Clip]:
             seconds = round(float(rng.uniform(*SECONDS)), 2)
             treatments = (("sung", {}), *channel("speech", rng))
             pieces = drawer.pieces(group, seconds, rng)
-            clips.append(Clip(name, "music", group, seconds, pieces, treatments, _seed(seed, name), "singing"))
+            source = drawer.source(pieces)
+            clips.append(Clip(name, "music", source, seconds, pieces, treatments, _seed(seed, name), "singing"))
     return clips
+
+
+def _word_clips(speech: list[Material], count: int, seed: int) -> Iterator[Clip]:
+    """Words by themselves, each from its beginning to its end."""
+    words = [one for one in speech if one.seconds <= LONGEST_WORD]
+    drawer = Drawer(words)
+    for group, n_clips in shares(words, count).items() if words else ():
+        for index in range(n_clips):
+            name = f"speech-{group}-word-{index:04d}"
+            rng = _rng(seed, name)
+            one = drawer.material(group, rng)
+            piece = (one.file, 0.0, one.seconds)
+            treatments = channel("speech", rng)
+            yield Clip(name, "speech", one.source, one.seconds, (piece,), treatments, _seed(seed, name), "speech")
 
 
 def _whole_clips(one: Material, seed: int) -> Iterator[Clip]:
@@ -194,7 +228,7 @@ def _whole_clips(one: Material, seed: int) -> Iterator[Clip]:
     for suffix, treatments in versions.items():
         named, pieces = name + suffix, ((one.file, 0.0, one.seconds),)
         yield Clip(
-            named, one.label, one.group, one.seconds, pieces, treatments, _seed(seed, named), one.leaf or one.label
+            named, one.label, one.source, one.seconds, pieces, treatments, _seed(seed, named), one.leaf or one.label
         )
 
 
@@ -209,7 +243,7 @@ def _note_clip(one: Material, seed: int) -> Clip:
     seconds = min(one.seconds, LONGEST_NOTE)
     treatments = channel(one.label, _rng(seed, name))
     return Clip(
-        name, one.label, one.group, seconds, ((one.file, 0.0, seconds),), treatments, _seed(seed, name), one.leaf
+        name, one.label, one.source, seconds, ((one.file, 0.0, seconds),), treatments, _seed(seed, name), one.leaf
     )
 
 
@@ -297,7 +331,8 @@ def _short_clips_of(label: str, found: list[Material], count: int, seed: int) ->
                 ("embed", {"before": before, "seconds": 2.0}),
             )
             leaf = drawer.leaf(pieces)
-            clips.append(Clip(name, label, group, length, pieces, treatments, _seed(seed, name), leaf))
+            source = drawer.source(pieces)
+            clips.append(Clip(name, label, source, length, pieces, treatments, _seed(seed, name), leaf))
     return clips
 
 

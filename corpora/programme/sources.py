@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "broadcast"))
 
 from clips import seconds_of  # noqa: E402
-from materials import BLIND_SPEAKERS, from_package  # noqa: E402
+from materials import UNSEEN_SPEAKERS, from_package  # noqa: E402
 from packages import LABELS, Package, read_packages  # noqa: E402
 from plan import Material  # noqa: E402
 
@@ -39,7 +39,7 @@ class Folder:
     @property
     def is_trained_on(self) -> bool:
         """Whether the shipped model knows any of it."""
-        return self.path in TRAINED_FOLDERS or (self.path == DIGITS and not set(self.values) <= set(BLIND_SPEAKERS))
+        return self.path in TRAINED_FOLDERS or (self.path == DIGITS and not set(self.values) <= set(UNSEEN_SPEAKERS))
 
     def materials(self, data: Path) -> Iterator[Material]:
         """Its recordings, below the folder of the data."""
@@ -76,7 +76,7 @@ class Sources:
 def read_sources(table: Path = HERE / "sources.toml") -> Sources:
     """The table, checked: a source is in one half, and neither half holds what the shipped model was trained on."""
     content = tomllib.loads(table.read_text(encoding="utf-8"))
-    tables = [table, *(table.parent / other for other in content.get("tables", []))]
+    tables = [*(table.parent / other for other in content.get("tables", [])), table]  # what is said here counts
     packages = {package.name: package for one in tables for package in read_packages(one)}
     folders = {row["name"]: Folder(**row) for row in content.get("folder", [])}
     sources = Sources(packages, folders, {half: content[half] for half in HALVES})

@@ -22,6 +22,19 @@ def test_windows_become_clips_and_leaves_their_groups():
     assert list(found.groups) == ["x", "y"]
 
 
+def test_leaves_are_summed_before_windows_are_combined():
+    P = np.array([[0.9, 0.0, 0.1], [0.0, 0.9, 0.1]])  # animal, then impact: environment all the time
+    found = Judged.of_windows(
+        ("animal", "impact", "speech"),
+        np.array([0, 0]),
+        P,
+        ["a", "a"],
+        np.array(["x", "x"]),
+        lambda rows: rows.min(axis=0),
+    )
+    assert found.P[0, ENVIRONMENT] == pytest.approx(0.9)
+
+
 def test_recall_and_precision_by_hand():
     found = judged([SPEECH, SPEECH, SPEECH, SPEECH, MUSIC], [SPEECH, SPEECH, SPEECH, MUSIC, MUSIC])
     assert (found.recall(SPEECH), found.precision(SPEECH)) == (0.75, 1.0)

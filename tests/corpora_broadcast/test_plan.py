@@ -9,7 +9,7 @@ import soundfile
 import treatments
 import tunes
 from plan import LARGEST_SHARE, Drawer, Material, plan, shares
-from singing import Voice, by_periods, hold_vowels, hold_words, lengths_of_syllables, melody, sing, speak
+from singing import Voice, as_sung, by_periods, hold_vowels, hold_words, lengths_of_syllables, melody, sing, speak
 
 ROOT = Path(__file__).resolve().parents[2] / "corpora"
 MATERIALS = [
@@ -45,6 +45,23 @@ def test_voices_that_sing_are_singing_whose_source_is_the_voice():
     sung = [clip for clip in plan(MATERIALS, size=0.02) if any(name == "sung" for name, _ in clip.treatments)]
     assert {(clip.label, clip.leaf) for clip in sung} == {("music", "singing")}
     assert {clip.group for clip in sung} == {"one", "two", "three"}
+
+
+def test_a_clip_holds_sounds_of_one_author_who_is_its_source():
+    authors = {f"{i}.ogg": f"author {i % 3}" for i in range(12)}
+    many = [Material(file, 1.0, "speech", "package", "", "speech", who) for file, who in authors.items()]
+    for clip in plan(many, size=0.1):
+        if clip.label != "silence":
+            assert {authors[file] for file, _, _ in clip.pieces} == {clip.group}
+
+
+def test_words_are_clips_from_their_beginning_to_their_end():
+    words = [Material(f"{i}.ogg", 0.3 + 0.1 * i, "speech", "letters", "", "speech") for i in range(9)]
+    spoken = [Material("tale.ogg", 60.0, "speech", "tales", "", "speech")]
+    seconds = {one.file: one.seconds for one in words}
+    made = [clip for clip in plan(words + spoken, size=0.1) if "-word-" in clip.name]
+    assert made
+    assert all(clip.pieces == ((clip.pieces[0][0], 0.0, seconds[clip.pieces[0][0]]),) for clip in made)
 
 
 def test_recordings_of_data_sets_are_used_as_they_are_and_treated():
@@ -123,6 +140,23 @@ def test_a_melody_stays_within_the_voice_and_counts_its_notes(seed):
     assert len(np.unique(notes[notes >= 0])) >= 1
 
 
+def test_singers_stay_near_their_notes_and_differ_in_how_near():
+    notes = np.repeat(np.arange(8), 150)
+    steps = np.array([0.0, 2, 4, 5, 7, 5, 4, 2])[notes] + 40
+    away = [np.abs(as_sung(steps, notes, np.random.default_rng(seed)) - steps).mean() for seed in range(40)]
+    assert min(away) < 0.25
+    assert 0.6 < max(away) < 2.0
+
+
+def test_a_melody_has_a_glide_where_a_note_begins_and_stays_where_it_lasts():
+    notes = np.repeat([0, 1], 400)
+    steps = np.where(notes == 0, 40.0, 47.0)
+    sung = np.mean([as_sung(steps, notes, np.random.default_rng(seed)) for seed in range(60)], axis=0)
+    assert sung[399] == pytest.approx(40.0, abs=0.5)
+    assert sung[-1] == pytest.approx(47.0, abs=0.5)
+    assert 40.5 < sung[405] < 46.5
+
+
 def test_held_vowels_are_vowels_and_words_keep_their_order():
     is_vowel = np.tile([False] * 10 + [True] * 20, 4)
     voice = Voice(np.ones((120, 5)), np.zeros((120, 5)), is_vowel, np.full(120, 150.0), np.zeros(9600))
@@ -173,6 +207,12 @@ def test_what_is_sung_in_a_package_is_music():
     assert (row.label_of("v/Singer/a.ogg"), row.is_sung("v/Singer/a.ogg")) == ("music", True)
     assert (row.label_of("v/Pirate/a.ogg"), row.is_sung("v/Pirate/a.ogg")) == ("speech", False)
     assert row.label_of("v/readme.txt") is None
+
+
+def test_speakers_of_a_package_are_its_parts():
+    row = packages.Package("p", "1", "", "", "", speech=["*.ogg"], music=["*.mp3"], part=r"/(\w+)/", speakers=True)
+    assert row.author_of("v/anna/a.ogg") == "p anna"
+    assert row.author_of("v/anna/a.mp3") == ""  # nobody speaks in music
 
 
 def test_a_package_with_another_checksum_is_refused(tmp_path):
