@@ -20,7 +20,7 @@ from singing import sing, speak
 from treatments import SAMPLE_RATE
 
 Piece = tuple[str, float, float]
-WEIGHTS = {"speech": 2.0, "music": 2.0, "environment": 1.0, "silence": 1.0, ALARM: 2.0}  # what it costs to miss one
+WEIGHTS = {"speech": 2.0, "music": 2.0, "environment": 1.5, "silence": 1.0, ALARM: 3.0}  # what it costs to miss one
 BLOCK, QUIET = 1600, 3e-4  # samples; amplitude below which a recording is padded, not playing
 NEEDS_CHANCE = ("noise", "room", "silence")
 CORPUS = """title = "Speech, music, environment and silence from free recordings"

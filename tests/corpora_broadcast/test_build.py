@@ -1,5 +1,10 @@
+from pathlib import Path
+
 import build
 import pytest
+
+from audioclass.extraction.recipes import load_recipe
+from audioclass.plugins.manager import plugin_manager
 
 
 def test_what_is_missing_is_said_before_the_work(monkeypatch):
@@ -14,3 +19,10 @@ def test_options_have_the_shipped_model_as_their_output(monkeypatch):
     options = build.parse(["work"])
     assert options.output.name == "broadcast.audioclass"
     assert options.data is None
+
+
+def test_the_recipe_of_the_models_learns_patches_and_follows_the_pitch():
+    recipe = load_recipe(str(Path(build.__file__).with_name("streams.toml")), plugin_manager())
+    assert recipe.learns
+    assert {"melody", "patches"} <= set(recipe.groups)
+    assert recipe.framing.sample_rate == 16000
