@@ -70,10 +70,12 @@ class Patches:
     def pool(self, windows: np.ndarray, frame_rate: float, fitted: Arrays) -> np.ndarray:
         """A window shorter than a patch is continued at the lowest level."""
         coder = self._coder(fitted, min(self.height, self.bands, windows.shape[2]))
-        pooled = np.empty((len(windows), (self.regions * (self.slices + 1) + 1) * self.atoms), np.float32)
-        for row, levels, window in zip(pooled, self._levels(windows), windows, strict=True):
-            row[:] = self._pooled(self._image(levels[self._part(window)]), coder)
-        return pooled
+        levels = self._levels(windows)
+        images = [self._image(each[self._part(window)]) for each, window in zip(levels, windows, strict=True)]
+        if len({len(image) for image in images}) == 1:
+            return self._pooled(np.stack(images), coder)
+        rows = [np.empty((0, (self.regions * (self.slices + 1) + 1) * self.atoms), np.float32)]
+        return np.concatenate([*rows, *(self._pooled(image[None], coder) for image in images)])
 
     def _levels(self, windows: np.ndarray) -> np.ndarray:
         return tracks.merge_bands(tracks.level_free(windows, self.depth), self.bands)
@@ -99,11 +101,12 @@ class Patches:
         strips = np.array(views.transpose(1, 0, 2), order="C").reshape(views.shape[1], -1)
         return _stretches(strips, self.width * height, self.step_frames * height)
 
-    def _scales(self, image: np.ndarray) -> np.ndarray:
-        """(n_bands, n_times): one over the root of the variance of each patch and the contrast."""
-        height, values = min(self.height, image.shape[1]), image.T.astype(np.float64)
-        columns = _boxes(len(values), height, self.step_bands) @ np.stack([values, values * values])
-        mean, square = columns @ _boxes(len(image), self.width, self.step_frames).T / (self.width * height)
+    def _scales(self, images: np.ndarray) -> np.ndarray:
+        """(n_windows, n_bands, n_times): one over the root of the variance of each patch and the contrast."""
+        _, n_frames, n_rows = images.shape
+        height, values = min(self.height, n_rows), images.transpose(0, 2, 1).astype(np.float64)
+        columns = _boxes(n_rows, height, self.step_bands) @ np.stack([values, values * values])
+        mean, square = columns @ _boxes(n_frames, self.width, self.step_frames).T / (self.width * height)
         return np.asarray(1 / np.sqrt(np.maximum(square - mean * mean, 0) + self.contrast), np.float32)
 
     def _sampled(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -135,26 +138,40 @@ class Patches:
         rows = np.concatenate([atoms, subtracted[None]]).astype(np.float32)
         return Coder(level_free.astype(np.float32), rows, self, dict(fitted), height)
 
-    def _pooled(self, image: np.ndarray, coder: Coder) -> np.ndarray:
-        patches = self._strips(image)
-        n_bands, n_times, _ = patches.shape
-        scales = self._scales(image)
-        peak = np.zeros((n_times, self.atoms), np.float32)
-        means = np.zeros((self.regions, n_times, self.atoms), np.float32)
+    def _pooled(self, images: np.ndarray, coder: Coder) -> np.ndarray:
+        """(n_windows, n_features) of images of one length."""
+        scales = self._scales(images)
+        n_windows, n_bands, n_times = scales.shape
         regions = _shares(n_bands, self.regions)
+        peak = np.empty((n_windows, n_times, self.atoms), np.float32)
+        means = np.empty((n_windows, self.regions, n_times, self.atoms), np.float32)
+        for image, *results in zip(images, scales, peak, means, strict=True):
+            self._add_up(self._strips(image), *results, regions, coder)
+        means /= np.array([len(bands) for bands in regions], np.float32)[:, None, None]
+        over_time = [means[:, :, times.start : times.stop].mean(axis=2) for times in _shares(n_times, self.slices)]
+        moving = means - means.mean(axis=2, keepdims=True)
+        deviation = np.sqrt((moving * moving).mean(axis=2))
+        highest = tracks.percentiles(peak, [95.0])[0]
+        return np.concatenate([each.reshape(n_windows, -1) for each in (*over_time, deviation, highest)], axis=1)
+
+    def _add_up(
+        self,
+        patches: np.ndarray,
+        scales: np.ndarray,
+        peak: np.ndarray,
+        sums: np.ndarray,
+        regions: Sequence[range],
+        coder: Coder,
+    ) -> None:
+        """The highest code of each atom over all bands, and the sums over regions, at each time of one window."""
+        n_bands, n_times, _ = patches.shape
         together = max(1, PATCHES_TOGETHER // n_bands)
         for first in range(0, n_times, together):
             some = slice(first, first + together)
             codes = coder.codes(np.array(patches[:, some], order="C"), scales[:, some])
             np.maximum.reduce(codes, axis=0, out=peak[some])
-            for mean, bands in zip(means, regions, strict=True):
-                np.add.reduce(codes[bands.start : bands.stop], axis=0, out=mean[some])
-        means /= np.array([len(bands) for bands in regions], np.float32)[:, None, None]
-        over_time = [means[:, times.start : times.stop].mean(axis=1) for times in _shares(n_times, self.slices)]
-        moving = means - means.mean(axis=1, keepdims=True)
-        deviation = np.sqrt((moving * moving).mean(axis=1))
-        highest = tracks.percentiles(peak[None], [95.0])[0]
-        return np.concatenate([each.reshape(-1) for each in (*over_time, deviation, highest)])
+            for total, bands in zip(sums, regions, strict=True):
+                np.add.reduce(codes[bands.start : bands.stop], axis=0, out=total[some])
 
 
 LEARNT = ("whitening", "centre", "atoms")
