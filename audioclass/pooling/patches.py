@@ -145,8 +145,8 @@ class Patches:
         regions = _shares(n_bands, self.regions)
         peak = np.empty((n_windows, n_times, self.atoms), np.float32)
         means = np.empty((n_windows, self.regions, n_times, self.atoms), np.float32)
-        for image, *results in zip(images, scales, peak, means, strict=True):
-            self._add_up(self._strips(image), *results, regions, coder)
+        for i, image in enumerate(images):
+            self._add_up(self._strips(image), scales[i], peak[i], means[i], regions, coder)
         means /= np.array([len(bands) for bands in regions], np.float32)[:, None, None]
         over_time = [means[:, :, times.start : times.stop].mean(axis=2) for times in _shares(n_times, self.slices)]
         moving = means - means.mean(axis=2, keepdims=True)
