@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 import numpy as np
-from scipy.fft import rfft
 
 from audioclass.data import Block, Contours
 from audioclass.threads import one_thread
@@ -74,7 +73,7 @@ class ContourMeter:
         cells = self._held[half : half + TOGETHER * length].reshape(TOGETHER, length)
         frames = np.lib.stride_tricks.sliding_window_view(self._held, 2 * length)[: TOGETHER * length : length]
         levels = 10 * np.log10(np.var(cells, axis=1, dtype=np.float64) + FLOOR)
-        spectra = rfft(frames * _taper(2 * length), axis=1)
+        spectra = np.fft.rfft(frames * _taper(2 * length), axis=1)
         power = spectra.real * spectra.real + spectra.imag * spectra.imag
         bands = 10 * np.log10(power @ _band_weights(2 * length, self._rate) + np.float32(FLOOR))
         self._held = self._held[n_cells * length :]

@@ -11,7 +11,7 @@ import numpy as np
 
 LARGEST = 3.0  # deviations: what lies beyond the training data lies here
 KNOTS = 64
-FEW_ROWS = 16  # up to which a loop over features costs more than the search
+FEW_ROWS = 192  # up to which a loop over features costs more than the search
 FEATURES_TOGETHER = 64
 NORMAL = NormalDist()
 FREQUENCY = 0.7  # of waves, per deviation

@@ -76,14 +76,14 @@ def _stretches(pitch: np.ndarray, weights: np.ndarray, reaches: set[int]) -> dic
     """For each reach, of every frame and so many after it, as far as there are any: semitones from the lowest pitch to
     the highest, and the lowest weight.
     """
-    highest, covered, found = np.stack([pitch, -pitch, -weights]), 1, {}
+    highest, covered, stretches = np.stack([pitch, -pitch, -weights]), 1, {}
     for reach in sorted(reaches):
         while covered <= reach:  # each maximum of twice as many frames as before
             step = min(covered, reach + 1 - covered)
             highest = np.maximum(highest[:, :, : max(highest.shape[2] - step, 0)], highest[:, :, step:])
             covered += step
-        found[reach] = (highest[0] + highest[1], -highest[2])
-    return found
+        stretches[reach] = (highest[0] + highest[1], -highest[2])
+    return stretches
 
 
 def _on_semitones(pitch: np.ndarray, weights: np.ndarray) -> np.ndarray:

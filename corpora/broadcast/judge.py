@@ -30,8 +30,8 @@ SECTIONS = {  # of a card: head and first sentences
     "unseen": (
         "## On sources that settings were chosen with",
         "Clips as they are, of five seconds or of one sound, from sources that no clip of the corpus comes from. What"
-        " of a window is\ndescribed, the weights of labels and how voices are made to sing were chosen with them in view,"
-        " so that they prove nothing.",
+        " of a window is\ndescribed, the weights of labels and how voices are made to sing were chosen with them in"
+        " view, so that they prove nothing.",
     ),
     "blind": (
         "## On the blind set",
