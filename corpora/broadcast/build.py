@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attributions import MODEL, write_sources
 from clips import write_clips
-from materials import gather
+from materials import check_data, gather
 from packages import read_packages
 from plan import plan
 
@@ -25,6 +25,8 @@ def main() -> None:
     """Each step keeps its result below the work folder, so that a run that stopped goes on."""
     options = parse(sys.argv[1:])
     check_tools()
+    if options.data is not None:
+        check_data(options.data)
     options.work.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
 

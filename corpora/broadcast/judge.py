@@ -13,14 +13,18 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tunes
 from clips import file_name, write_clips
 from figures import Judged, label_table, part_table
-from materials import from_data, from_package, played
+from materials import check_data, from_data, from_package, played
 from packages import fetch, read_packages, unpack
 from plan import Clip, Material, plain_plan, whole_plan
+
+if TYPE_CHECKING:
+    from audioclass.classifier.model import Model
 
 HERE = Path(__file__).resolve().parent
 NOTES = "musescore-general-soundfont"  # its notes are those of an instrument that nothing was trained on
@@ -44,6 +48,11 @@ SECTIONS = {  # of a card: head and first sentences
 def main() -> None:
     """Clips of every source, recall and precision, and what they were called."""
     options = parse(sys.argv[1:])
+    if options.data is not None:
+        check_data(options.data)
+    if options.card is not None and not options.card.is_file():
+        raise SystemExit(f"{options.card}: no such file")
+    model = load(options.model)
     options.work.mkdir(parents=True, exist_ok=True)
     debs = options.mirror or options.work / "debs"
     materials = [
@@ -58,22 +67,31 @@ def main() -> None:
     single = [one for one in materials if one.group.startswith(SINGLE)]
     clips = plain_plan([one for one in materials if not one.group.startswith(SINGLE)]) + whole_plan(single)
     clips = [replace(clip, leaf="") for clip in clips]  # labels are those at the top of the taxonomy
-    found = report(judge(clips, options.work, options.which, options.model), materials, clips)
+    found = report(judge(clips, options.work, options.which, model), materials, clips)
     print(found)
     if options.card is not None:
         head, first = SECTIONS[options.which]
         write_section(options.card, head, f"{first}\n\n{found}")
 
 
-def judge(clips: Sequence[Clip], work: Path, name: str, model_file: str) -> Judged:
+def load(name: str) -> Model:
+    """The model of a file or of a shipped name, or one line that says why there is none."""
+    from audioclass.engine.models import load_model
+    from audioclass.errors import AudioclassError
+
+    try:
+        return load_model(name)
+    except AudioclassError as error:
+        raise SystemExit(str(error)) from None
+
+
+def judge(clips: Sequence[Clip], work: Path, name: str, model: Model) -> Judged:
     """The clips, written to a folder of that name, by a model, as deep in its taxonomy as their labels are."""
     from audioclass.engine.evaluating import evaluate_model
-    from audioclass.engine.models import load_model
     from audioclass.engine.runs import make_run
 
     corpus = work / name
     write_clips(clips, work, corpus)
-    model = load_model(model_file)
     evaluated = evaluate_model(model, corpus, run=make_run(cache=work / "cache"))
     dataset = evaluated.dataset
     names = [Path(name).name for name in dataset.clip_names]

@@ -28,6 +28,7 @@ SOUNDFONTS = ("fluid-soundfont-gm", "timgm6mb-soundfont")
 N_TUNES, N_VOICES, N_NOISES = 100, 120, 12  # noises: of each kind
 N_PHRASES = 240  # of a sound font: notes of one instrument
 N_NOTES = 240  # of a sound font: one note of one instrument
+DATA_SETS = ("esc10", "esc40", "fsdd")
 UNSEEN_SPEAKERS = ("nicolas", "theo")
 Purpose = Literal["training", "unseen", "blind"]  # what sounds are for: never for two of them
 
@@ -67,6 +68,13 @@ def gather(
     passing.write_text(json.dumps([vars(one) for one in materials]), encoding="utf-8")
     passing.rename(known)
     return materials
+
+
+def check_data(data: Path) -> None:
+    """Refuse a folder without the data sets before the work."""
+    for name in DATA_SETS:
+        if not (table := data / "audio" / name / "segments.csv").is_file():
+            raise SystemExit(f"{table}: no such file; --data must name the folder that holds audio/{name}")
 
 
 def from_data(data: Path, purpose: Purpose) -> list[Material]:
