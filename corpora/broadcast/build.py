@@ -19,6 +19,7 @@ from plan import plan
 HERE = Path(__file__).resolve().parent
 PROGRAMS = ("apt-get", "dpkg-deb", "npm", "ffmpeg", "espeak-ng", "fluidsynth")
 LIBRARIES = ("pyworld",)
+BETWEEN = 10.0  # seconds from one line that tells how far a stage is to the next
 
 
 def main() -> None:
@@ -33,17 +34,27 @@ def main() -> None:
     def done(what: str) -> None:
         print(f"{time.perf_counter() - start:7.1f} s  {what}", file=sys.stderr, flush=True)
 
+    told = start
+
+    def tell(stage: str, reached: float, total: float | None) -> None:
+        nonlocal told
+        if time.perf_counter() - told >= BETWEEN:
+            told = time.perf_counter()
+            done(f"{stage}, {reached:.0f}{'' if total is None else f' of {total:.0f}'}")
+
     debs = options.mirror or options.work / "debs"
     packages = read_packages(HERE / "packages.toml")
     materials = gather(packages, options.work, debs, options.data, options.seed, options.jobs, done)
     done(f"{len(materials)} sounds of {len({one.group for one in materials})} sources")
     clips = plan(materials, options.seed, options.size)
-    write_clips(clips, options.work, options.work / "corpus", options.jobs)
+    write_clips(clips, options.work, options.work / "corpus", options.jobs, tell)
     done(f"{len(clips)} clips in {options.work / 'corpus'}")
     if not options.clips_only:
         from training import train_models
 
-        for output in train_models(materials, options.work, options.output, options.seed, options.size, options.jobs):
+        for output in train_models(
+            materials, options.work, options.output, options.seed, options.size, options.jobs, tell
+        ):
             write_sources(output, with_data=options.data is not None)
             done(f"{output}: {output.stat().st_size / 1e6:.1f} MB")
 

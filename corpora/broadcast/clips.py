@@ -19,6 +19,8 @@ from scipy.ndimage import maximum_filter1d
 from singing import sing, speak
 from treatments import SAMPLE_RATE
 
+from audioclass.run import Progress, silent
+
 Piece = tuple[str, float, float]
 WEIGHTS = {"speech": 2.0, "music": 2.0, "environment": 1.5, "silence": 1.0, ALARM: 3.0}  # what it costs to miss one
 BLOCK, QUIET = 1600, 3e-4  # samples; amplitude below which a recording is padded, not playing
@@ -29,7 +31,7 @@ source = "corpora/broadcast"
 """
 
 
-def write_clips(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1) -> None:
+def write_clips(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1, progress: Progress = silent) -> None:
     """The corpus folder; clips that a run before wrote are kept where the plan still has them, else thrown away."""
     folder = corpus / "audio"
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,12 +39,19 @@ def write_clips(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1) 
     for path in folder.iterdir():
         if path.name not in planned:
             path.unlink()
-    with ProcessPoolExecutor(jobs) as pool:
-        list(pool.map(functools.partial(write_clip, work=work, folder=folder), clips, chunksize=20))
+    write_recordings(clips, work, folder, jobs, progress)
     (corpus / "corpus.toml").write_text(CORPUS, encoding="utf-8")
     if any(clip.leaf for clip in clips):  # else labels are those at the top, and there is no tree
         (corpus / "taxonomy.toml").write_text(taxonomy_toml(), encoding="utf-8")
     _write_rows(corpus / "segments.csv", clips)
+
+
+def write_recordings(clips: Sequence[Clip], work: Path, folder: Path, jobs: int, progress: Progress) -> None:
+    """The files of clips in a folder, those that a run before wrote left as they are."""
+    with ProcessPoolExecutor(jobs) as pool:
+        written = pool.map(functools.partial(write_clip, work=work, folder=folder), clips, chunksize=20)
+        for number, _ in enumerate(written, start=1):
+            progress("clips", number, len(clips))
 
 
 def file_name(clip: Clip) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
-import functools
 import zlib
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from clips import CORPUS, file_name, write_clip
+from clips import CORPUS, file_name, write_recordings
 from plan import SECONDS, Clip, Drawer, Material, channel
+
+from audioclass.run import Progress, silent
 
 N_CLIPS = 3600
 N_POOLS = 6  # of sources: what is mixed comes from one of them, so that whole pools can be held out
@@ -44,12 +44,11 @@ def pool_of(source: str) -> int:
     return zlib.crc32(source.encode()) % N_POOLS
 
 
-def write_overlaps(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1) -> None:
+def write_overlaps(clips: Sequence[Clip], work: Path, corpus: Path, jobs: int = 1, progress: Progress = silent) -> None:
     """The corpus folder; clips that a run before wrote are kept."""
     folder = corpus / "audio"
     folder.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(jobs) as pool:
-        list(pool.map(functools.partial(write_clip, work=work, folder=folder), clips, chunksize=20))
+    write_recordings(clips, work, folder, jobs, progress)
     (corpus / "corpus.toml").write_text(CORPUS, encoding="utf-8")
     with (corpus / "segments.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")

@@ -13,6 +13,9 @@ from figures import Judged, label_table, part_table, treatment_table
 from mixed_clips import plan_overlaps, write_overlaps
 from plan import WHOLE, Clip, Material, plan
 
+from audioclass.engine.runs import make_run
+from audioclass.run import Progress, Run, executor_for, silent
+
 if TYPE_CHECKING:
     from audioclass.classifier.model import Model
     from audioclass.engine.trained import Trained
@@ -33,23 +36,28 @@ DEFAULT_DEPTH = 1  # of the taxonomy: its four top labels
 
 
 def train_models(
-    materials: Sequence[Material], work: Path, output: Path, seed: int = 0, size: float = 1.0, jobs: int = 1
+    materials: Sequence[Material],
+    work: Path,
+    output: Path,
+    seed: int = 0,
+    size: float = 1.0,
+    jobs: int = 1,
+    progress: Progress = silent,
 ) -> Iterator[Path]:
     """The model of one label at a time, then the one of labels that overlap; the corpus of the first is at hand."""
-    train_model(work / "corpus", materials, plan(materials, seed, size), output, work / "cache", jobs)
+    run = make_run(executor=executor_for(jobs), cache=work / "cache", progress=progress)
+    train_model(work / "corpus", materials, plan(materials, seed, size), output, run)
     yield output
     clips = plan_overlaps(materials, seed, size)
-    write_overlaps(clips, work, work / "overlaps", jobs)
+    write_overlaps(clips, work, work / "overlaps", jobs, progress)
     overlap = output.with_name(f"{OVERLAP}{output.suffix}")
-    train_overlap_model(work / "overlaps", overlap, work / "cache", jobs)
+    train_overlap_model(work / "overlaps", overlap, run)
     yield overlap
 
 
-def train_model(
-    corpus: Path, materials: Sequence[Material], clips: Sequence[Clip], output: Path, cache: Path, jobs: int = 1
-) -> None:
+def train_model(corpus: Path, materials: Sequence[Material], clips: Sequence[Clip], output: Path, run: Run) -> None:
     """The model file and its card beside it; groups of the corpus are its sources, so what is held out is unseen."""
-    trained = _train(corpus, cache, jobs, name=output.stem, strategy="one_vs_rest", **CHOICES)
+    trained = _train(corpus, run, name=output.stem, strategy="one_vs_rest", **CHOICES)
     model = replace(trained.model, default_depth=DEFAULT_DEPTH)
     dataset = trained.dataset
     names = [Path(name).name for name in dataset.clip_names]
@@ -60,20 +68,16 @@ def train_model(
     _save(model, output, _figures(judged, {file_name(clip): clip for clip in clips}, kinds))
 
 
-def train_overlap_model(corpus: Path, output: Path, cache: Path, jobs: int = 1) -> None:
+def train_overlap_model(corpus: Path, output: Path, run: Run) -> None:
     """The same of labels that overlap; groups are pools of sources."""
-    trained = _train(corpus, cache, jobs, name=output.stem, strategy="binary_relevance", **CHOICES)
+    trained = _train(corpus, run, name=output.stem, strategy="binary_relevance", **CHOICES)
     _save(trained.model, output, _overlap_table(trained.grouped))
 
 
-def _train(corpus: Path, cache: Path, jobs: int, **choices: Any) -> Trained:
-    from audioclass.engine.runs import make_run
+def _train(corpus: Path, run: Run, **choices: Any) -> Trained:
     from audioclass.engine.training import train
-    from audioclass.run import executor_for
 
-    return train(
-        corpus, recipe=str(HERE / "streams.toml"), **choices, run=make_run(executor=executor_for(jobs), cache=cache)
-    )
+    return train(corpus, recipe=str(HERE / "streams.toml"), **choices, run=run)
 
 
 def _save(model: Model, output: Path, figures: str) -> None:
