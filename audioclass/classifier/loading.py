@@ -46,6 +46,7 @@ from audioclass.classifier.stored_values import (
     labels_and_taxonomy,
     members_under,
     plan_of,
+    short_power_of,
     transitions_of,
 )
 from audioclass.classifier.summary import Summary
@@ -215,6 +216,7 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     return replace(
         model,
         default_depth=check_default_depth(depth, labels, taxonomy, independent=model.is_multi_label),
+        short_power=short_power_of(manifest.get("short_power")),
         novelty=_learnt("novelty", arrays, lambda members: Novelty.of_arrays(members, n_features, n_labels)),
         risk=_learnt("risk", arrays, Risk.of_arrays),
         node_risk=_learnt("risk_nodes", arrays, lambda members: NodeRisk.of_arrays(members, n_labels)),

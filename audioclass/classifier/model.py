@@ -72,10 +72,12 @@ class Model:
     `about` holds plain values: provenance, the out-of-fold report, the components and where they come from.
     `inverse_temperature` is how far the windows of a clip are independent witnesses, see `combine`. `transitions` is
     (n_labels, n_labels): how often each label followed each from one window to the next, where continuous recordings
-    were trained on. `recordings` are those that were trained on, where that is known. The versions of the `recipe` are
-    those that it answers with: scores are averaged over them. `novelty` tells what is strange to it, `risk` which sets
-    of labels hold the true one and `node_risk` which nodes of a tree; all are None where too few groups were trained
-    on. Results are told at the `default_depth` of its taxonomy where nobody states another; None is that of its labels.
+    were trained on. `recordings` are those that were trained on, where that is known; `short_power` is by how much
+    posteriors of recordings much shorter than these are flattened, where the training told it. The versions of the
+    `recipe` are those that it answers with: scores are averaged over them. `novelty` tells what is strange to it,
+    `risk` which sets of labels hold the true one and `node_risk` which nodes of a tree; all are None where too few
+    groups were trained on. Results are told at the `default_depth` of its taxonomy where nobody states another; None is
+    that of its labels.
 
     A model that was made by `at_depth` has a `view`: its labels, taxonomy, posteriors and transitions are those of
     groups, whatever the classifier and the golden vectors know are the leaves.
@@ -96,6 +98,7 @@ class Model:
     risk: Risk | None = None
     node_risk: NodeRisk | None = None
     default_depth: int | None = None
+    short_power: float | None = None
     view: LabelView | None = None
 
     @classmethod
@@ -187,7 +190,7 @@ class Model:
 
         Independent probabilities stay: how they change with the duration was not measured.
         """
-        return P if self.is_multi_label else flatten_short(P, segments, self.usual_duration)
+        return P if self.is_multi_label else flatten_short(P, segments, self.usual_duration, self.short_power)
 
     @one_thread()
     def posteriors_of(self, X: np.ndarray, first: int = 0) -> np.ndarray:

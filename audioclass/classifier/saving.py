@@ -115,6 +115,8 @@ def _optional(model: Model) -> dict[str, Any]:
         optional["taxonomy"] = [list(path) for path in model.taxonomy.leaf_paths]
     if model.default_depth is not None:
         optional["default_depth"] = model.default_depth
+    if model.short_power is not None:
+        optional["short_power"] = float(model.short_power)
     if model.transitions is not None:
         optional["transitions"] = plain(model.transitions)
     if model.recordings is not None:

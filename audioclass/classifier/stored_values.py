@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from audioclass.classifier.durations import LARGEST_POWER
 from audioclass.classifier.saving import MOST_LABELS, check_size
 from audioclass.errors import ModelError
 from audioclass.label_sets import LabelSets
@@ -63,6 +64,15 @@ def inverse_temperature_of(value: Any) -> float:
     """A finite number from 0 on."""
     if type(value) not in (int, float) or not 0 <= value < float("inf"):
         raise ModelError(f"inverse_temperature {str(value)[:40]!r} must be a number of at least 0")
+    return float(value)
+
+
+def short_power_of(value: Any) -> float | None:
+    """A number from 0 to the largest that a training tells, or nothing."""
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not 0 <= value <= LARGEST_POWER:
+        raise ModelError(f"short_power {str(value)[:40]!r} must be a number from 0 to {LARGEST_POWER:g}")
     return float(value)
 
 

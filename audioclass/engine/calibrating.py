@@ -72,7 +72,7 @@ def calibrate(
         old.transitions,
         old.recordings,
     )
-    known = replace(model_calibrated, novelty=old.novelty, default_depth=old.default_depth)
+    known = replace(model_calibrated, novelty=old.novelty, default_depth=old.default_depth, short_power=old.short_power)
     if P is not None and not old.is_multi_label:
         held_out = HeldOutPosteriors(P, y, dataset.groups, dataset.clip_names)
         node_risk = None if old.node_risk is None else fit_node_risk(held_out, old.node_risk.nodes)

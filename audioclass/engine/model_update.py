@@ -91,7 +91,7 @@ class ModelUpdate:
             self._transitions(),
             self._recordings(training),
         )
-        model = replace(model, default_depth=self.old.default_depth)
+        model = replace(model, default_depth=self.old.default_depth, short_power=self.old.short_power)
         if model.is_multi_label:  # what is strange to a label, and sets of labels, are of one label at a time
             return Trained(model, training, added, grouped, None)
         # Nobody remembers which windows were of one clip: those of a label in a group are taken for one.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from audioclass.classifier.clips import combine_windows, fit_independent, fit_inverse_temperature
+from audioclass.classifier.durations import fit_power
 from audioclass.classifier.model import Model, TrainedRecordings
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.contracts import TellsLabelsIndependently
@@ -174,6 +175,9 @@ def train_on(
             name, dataset, preprocessing, judged, duplicates, taxonomy, about, figures.inverse_temperature
         )
         if not dataset.is_multi_label:  # what is strange to a label, and sets of labels, are of one label at a time
+            held_out = judged.training.held_out
+            power = fit_power(held_out, dataset.y, dataset.segments, dataset.groups, model.usual_duration)
+            model = replace(model, short_power=power)
             known = KnownGroups.of(judged.examples, judged.training, dataset.clip_names, duplicates.left_apart)
             model = known.taught(model, run, learns_novelty=learns_novelty)
     measured = (figures.grouped, figures.random_split, figures.near_duplicates)

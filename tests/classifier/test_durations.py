@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import recipe
 
-from audioclass.classifier.durations import POWER, SHARE, flatten_short, usual_duration
+from audioclass.classifier.durations import (
+    FEWEST_SHORT,
+    LARGEST_POWER,
+    POWER,
+    SHARE,
+    fit_power,
+    flatten_short,
+    usual_duration,
+)
 from audioclass.classifier.model import TrainedRecordings
 from audioclass.data import Segment
 from audioclass.engine.models import loaded
@@ -37,6 +45,38 @@ def test_the_shorter_the_less_sure_and_the_label_stays(values, seconds, ratio):
     assert longer[best] == longer.max()
     assert shorter[best] <= longer[best] + 1e-12 <= posteriors[0, best] + 2e-12
     assert longer.sum() == pytest.approx(1)
+
+
+def held_out_of(durations, power, seed=0):
+    """Posteriors that are honest once they are to the power (duration / (`SHARE` · 2)) ^ power, with labels."""
+    rng = np.random.default_rng(seed)
+    honest = rng.dirichlet(np.full(4, 0.5), len(durations))
+    y = np.array([rng.choice(4, p=row) for row in honest])
+    too_sure = honest ** ((durations / (SHARE * 2.0)) ** -power)[:, None]
+    segments = [Segment(0.0, float(seconds)) for seconds in durations]
+    return too_sure / too_sure.sum(axis=1, keepdims=True), y, segments
+
+
+@pytest.mark.parametrize("power", [0.0, 0.4, 1.0])
+def test_a_training_with_short_recordings_tells_what_they_are_worth(power):
+    durations = np.random.default_rng(1).uniform(0.05, SHARE * 2.0, 4000)
+    P, y, segments = held_out_of(durations, power)
+    assert fit_power(P, y, segments, np.arange(4000) % 50, 2.0) == pytest.approx(power, abs=0.08)
+
+
+def test_long_recordings_tell_nothing_of_short_ones():
+    durations = np.r_[np.full(FEWEST_SHORT, 0.2), np.full(300, 2.0)]
+    P, y, segments = held_out_of(durations, 0.5)
+    groups = np.arange(len(P)) % 40
+    assert 0 <= fit_power(P, y, segments, groups, 2.0) <= LARGEST_POWER
+    assert fit_power(P[1:], y[1:], segments[1:], groups[1:], 2.0) is None
+    assert fit_power(P, y, segments, np.arange(len(P)) % 10, 2.0) is None
+    assert fit_power(P, y, segments, groups, None) is None
+
+
+def test_a_model_flattens_by_its_own_power():
+    flat = flatten_short(P, [Segment(0.0, 0.1)], 2.0, 0.0)
+    np.testing.assert_allclose(flat, P)
 
 
 def test_rows_do_not_depend_on_one_another():
