@@ -144,7 +144,8 @@ def _arrays(archive: ModelArchive) -> dict[str, np.ndarray]:
     manifest, names = archive.manifest, archive.names
     normalisation = checked_text(manifest["normalisation"])
     if normalisation in STATES:  # otherwise who makes it says what is known
-        _check_members("preparation", names, {"factors", *_names(STATES[normalisation])})
+        axes = {"axes"} & {name.removeprefix("preparation/") for name in names}
+        _check_members("preparation", names, {"factors", *axes, *_names(STATES[normalisation])})
     if any(name.startswith("memory/") for name in names):
         _check_members("memory", names, _names(Memory) - ({"windows"} - {name[7:] for name in names}))
     if any(name.startswith("recordings/") for name in names):
@@ -211,13 +212,13 @@ def _model(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], regist
     )
     _check_shapes(model)
     check_about(about, classifier.classes, classifier.plan)
-    n_features, n_labels = preprocessing.n_features, len(labels)
+    n_prepared, n_labels = preprocessing.n_prepared, len(labels)
     depth = manifest.get("default_depth")
     return replace(
         model,
         default_depth=check_default_depth(depth, labels, taxonomy, independent=model.is_multi_label),
         short_power=short_power_of(manifest.get("short_power")),
-        novelty=_learnt("novelty", arrays, lambda members: Novelty.of_arrays(members, n_features, n_labels)),
+        novelty=_learnt("novelty", arrays, lambda members: Novelty.of_arrays(members, n_prepared, n_labels)),
         risk=_learnt("risk", arrays, Risk.of_arrays),
         node_risk=_learnt("risk_nodes", arrays, lambda members: NodeRisk.of_arrays(members, n_labels)),
     )
@@ -299,8 +300,12 @@ def _check_shapes(model: Model) -> None:
     n, classifier = model.recipe.n_features, model.classifier
     if model.preprocessing.n_features != n:
         raise ModelError(f"its preprocessing is for {model.preprocessing.n_features} features, its recipe has {n}")
-    if isinstance(classifier.machines, Bank) and classifier.machines.X.shape[1] != n:
-        raise ModelError(f"its bank has {classifier.machines.X.shape[1]} features, its recipe {n}")
+    axes = model.preprocessing.axes
+    if axes is not None and (axes.ndim != 2 or len(axes) != n or not axes.shape[1]):
+        raise ModelError(f"its axes have shape {axes.shape}, its recipe {n} features")
+    n_prepared = model.preprocessing.n_prepared
+    if isinstance(classifier.machines, Bank) and classifier.machines.X.shape[1] != n_prepared:
+        raise ModelError(f"its bank has {classifier.machines.X.shape[1]} numbers a row, its preprocessing {n_prepared}")
     expected = len(classifier.labels) if classifier.plan is None else len(classifier.plan.dichotomies)
     n_machines = classifier.machines.n_machines if isinstance(classifier.machines, Bank) else len(classifier.machines)
     if (isinstance(classifier.machines, Bank) or classifier.plan is not None) and n_machines != expected:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -200,7 +200,7 @@ class Model:
     @one_thread()
     def classify_rows(self, X: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
         """Posteriors of rows of features and, where the model knows it, how strange each of them is."""
-        return self.classify_prepared(self.prepared(X), first)
+        return self.classify_prepared(self.prepared(X, first), first)
 
     @one_thread()
     def classify_prepared(self, X: np.ndarray, first: int = 0) -> tuple[np.ndarray, np.ndarray | None]:
@@ -209,35 +209,46 @@ class Model:
         Rows are computed in batches of one size, each at the place that it has in its recording, so that its posteriors
         are the same to the bit however many rows come with it.
         """
-        together = self._windows_together
         parts: list[np.ndarray] = []
         strange: list[np.ndarray] = []
-        at = 0
-        while at < len(X):
-            place = (first + at) % together
-            batch = X[at : at + together - place]
-            padded = np.zeros((together, *X.shape[1:]), np.float32)
-            padded[place : place + len(batch)] = batch
-            P = self._posteriors(padded)
-            rows = slice(place, place + len(batch))
+        for batch, rows in self._batches(X, first):
+            P = self._posteriors(batch)
             parts.append(P[rows])
             if self.novelty is not None:
-                strange.append(self.novelty.strangeness_of(padded[:, 0], P.argmax(axis=1))[rows])
-            at += len(batch)
+                strange.append(self.novelty.strangeness_of(batch[:, 0], P.argmax(axis=1))[rows])
         P = np.concatenate(parts) if parts else np.empty((0, len(self.classifier.labels)))
         return self.of_leaves(P), None if self.novelty is None else np.concatenate([np.empty(0), *strange])
+
+    def _batches(self, X: np.ndarray, first: int) -> Iterator[tuple[np.ndarray, slice]]:
+        """Batches of one size with the rows at the places that they have in their recording, and where these are."""
+        together, at = self._windows_together, 0
+        while at < len(X):
+            place = (first + at) % together
+            some = X[at : at + together - place]
+            batch = np.zeros((together, *X.shape[1:]), np.float32)
+            batch[place : place + len(some)] = some
+            yield batch, slice(place, place + len(some))
+            at += len(some)
 
     def of_leaves(self, P: np.ndarray) -> np.ndarray:
         """(n, n_labels) posteriors from those of the classifier's labels: the same, or their sums in a view."""
         return P if self.view is None else self.view.sums(P)
 
-    def prepared(self, X: np.ndarray) -> np.ndarray:
-        """(n, n_versions, n_features), as the machines compare them: each by itself, cheaper the more come together."""
+    @one_thread()
+    def prepared(self, X: np.ndarray, first: int = 0) -> np.ndarray:
+        """(n, n_versions, n_prepared), as the machines compare them: each by itself, cheaper the more come together.
+
+        `first` is the place of the first row in its recording, as in `classify_prepared`.
+        """
         X, n_versions = np.asarray(X, np.float32), len(self.recipe.versions)
         if X.ndim != 2 or X.shape[1] != n_versions * self.preprocessing.n_features:
             raise ValueError(f"X has shape {X.shape}, must have {n_versions * self.preprocessing.n_features} features")
-        rows = self.preprocessing.apply(X.reshape(len(X) * n_versions, self.preprocessing.n_features))
-        return rows.astype(np.float32).reshape(len(X), n_versions, self.preprocessing.n_features)
+        rows = self.preprocessing.normalise(X.reshape(len(X) * n_versions, self.preprocessing.n_features))
+        normalised = rows.astype(np.float32).reshape(len(X), n_versions, self.preprocessing.n_features)
+        if self.preprocessing.axes is None:
+            return normalised
+        parts = [self.preprocessing.project(batch)[rows] for batch, rows in self._batches(normalised, first)]
+        return np.concatenate([np.empty((0, n_versions, self.preprocessing.n_prepared), np.float32), *parts])
 
     @one_thread()
     def combine(self, P: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

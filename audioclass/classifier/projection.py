@@ -36,7 +36,7 @@ class Projection:
     @one_thread()
     def of(cls, model: Model) -> Projection:
         """That of a model; where it keeps no support rows, its axes are drawn from a fixed seed."""
-        machines, n_features = model.classifier.machines, model.preprocessing.n_features
+        machines, n_features = model.classifier.machines, model.preprocessing.n_prepared
         if not isinstance(machines, Bank) or len(machines.X) < 2:
             drawn = np.random.default_rng(0).normal(size=(n_features, min(MOST_AXES, n_features)))
             return cls._rounded(np.zeros(n_features), np.linalg.qr(drawn)[0], 1.0)

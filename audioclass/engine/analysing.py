@@ -227,7 +227,7 @@ class Analyst:
         outliner = Outliner()
         for features, contours in heard:
             outliner.push(features.segments, contours)
-            prepared = model.prepared(features.X)
+            prepared = model.prepared(features.X, len(times))
             P, strangeness = model.classify_prepared(prepared, len(times))
             times += [(segment.start, segment.end) for segment in features.segments]
             parts.append(model.flatten_short(P, features.segments).astype(np.float32))

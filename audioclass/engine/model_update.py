@@ -148,7 +148,7 @@ class ModelUpdate:
     def _examples(self) -> tuple[Examples, int]:
         """The remembered windows that stay, then the added ones; also how many of the first there are."""
         memory, stays, firsts = self.memory, self.joined.stays, self._remembered
-        n_features, n_added = self.bank.X.shape[1], len(self.dataset.X)
+        n_features, n_added = self.old.preprocessing.n_features, len(self.dataset.X)
         added = self.old.preprocessing.apply(self.dataset.X.reshape(n_added * self._n_versions, n_features))
         place = np.array([self.labels.index(label) for label in self.old.classifier.classes])
         windows = None

@@ -87,30 +87,31 @@ def fit_preprocessing(
     """The preprocessing of training rows with labels `y`, and the weights of groups where the configuration asks.
 
     `groups` are the sources of rows, each its own where there are none; `given` are weights of the groups of features,
-    equal where there are none. `ranks` are those of the rows where they are at hand.
+    equal where there are none. `ranks` are those of the rows where they are at hand. Axes come last: they are those of
+    features as they are weighed.
     """
     sources = np.arange(len(y)) if groups is None else groups
     normalisation, preprocessing = choose_normalisation(
         X, y, sources, config, sample_weights=sample_weights, feature_groups=feature_groups, given=given, ranks=ranks
     )
-    if config.group_weights == "equal" or (feature_groups is None and "group_weights" not in config.chosen):
-        return FittedPreprocessing(preprocessing, normalisation)
-    if feature_groups is None:
+    weights = None
+    if config.group_weights != "equal" and feature_groups is not None:
+        given = given or dict.fromkeys(feature_groups, 1.0)
+        weights = choose_group_weights(
+            preprocessing,
+            X,
+            feature_groups,
+            y,
+            sources,
+            sample_weights=sample_weights,
+            given=given,
+            seed=seed,
+        )
+        if weights.are_chosen:
+            preprocessing = _reweighed(preprocessing, feature_groups, given, weights)
+    elif config.group_weights != "equal" and "group_weights" in config.chosen:
         raise UsageError(f"group_weights={config.group_weights} has no effect: the features are not in groups")
-    given = given or dict.fromkeys(feature_groups, 1.0)
-    chosen = choose_group_weights(
-        preprocessing,
-        X,
-        feature_groups,
-        y,
-        sources,
-        sample_weights=sample_weights,
-        given=given,
-        seed=seed,
-    )
-    if chosen.are_chosen:
-        preprocessing = _reweighed(preprocessing, feature_groups, given, chosen)
-    return FittedPreprocessing(preprocessing, normalisation, chosen)
+    return FittedPreprocessing(preprocessing.along_axes(X, config.axes), normalisation, weights)
 
 
 def _reweighed(

@@ -63,3 +63,38 @@ def test_an_unknown_normalisation_gets_a_suggestion():
         Preprocessing.fit(X, normalisation="ranks")
     with pytest.raises(UsageError, match="unknown normalisation 'other'"):
         Preprocessing.of_arrays("other", {})
+
+
+MANY = RNG.normal(size=(300, 5)) @ RNG.normal(size=(5, 30)) + 0.05 * RNG.normal(size=(300, 30))
+PARTS = ("a",) * 20 + ("b",) * 10
+
+
+def squared(rows):
+    return ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+
+
+def test_distances_along_axes_are_those_of_features_and_on_average_one():
+    fitted = Preprocessing.fit(MANY, PARTS, "standard")
+    along = fitted.along_axes(MANY, 6)
+    distances, shorter = squared(fitted.apply(MANY)), squared(along.apply(MANY))
+    assert (along.n_features, along.n_prepared) == (30, 6)
+    assert 2 * along.apply(MANY).var(axis=0).sum() == pytest.approx(1)
+    assert np.corrcoef(distances.ravel(), shorter.ravel())[0, 1] > 0.999
+
+
+def test_as_many_axes_as_features_are_none():
+    fitted = Preprocessing.fit(MANY, PARTS)
+    assert fitted.along_axes(MANY, 30) is fitted
+    assert fitted.along_axes(MANY, 0) is fitted
+
+
+def test_axes_are_kept():
+    fitted = Preprocessing.fit(MANY, PARTS).along_axes(MANY, 4)
+    again = Preprocessing.of_arrays(fitted.normalisation, fitted.arrays())
+    assert np.array_equal(again.apply(MANY), fitted.apply(MANY))
+    assert np.array_equal(fitted.apply(MANY), fitted.project(fitted.normalise(MANY)))
+
+
+def test_features_that_do_not_vary_have_axes_too():
+    still = Preprocessing.fit(np.ones((9, 4))).along_axes(np.ones((9, 4)), 2)
+    assert np.isfinite(still.apply(np.ones((3, 4)))).all()
