@@ -105,7 +105,7 @@ class Preprocessing:
         variances, vectors = np.linalg.eigh(np.atleast_2d(np.cov(normalised, rowvar=False)))
         kept = max(float(variances[-n_axes:].sum()), np.finfo(float).tiny)
         axes = vectors[:, ::-1][:, :n_axes] * np.sqrt(max(float(variances.sum()), 0.0) / kept)
-        return replace(self, axes=axes)
+        return replace(self, axes=axes.astype(np.float32))
 
     @property
     def n_features(self) -> int:
