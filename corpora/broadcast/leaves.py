@@ -32,11 +32,13 @@ NAMES = {  # the first that a path holds
     "human": r"human|scream|laugh|cough|cry|civilian|soldier|pain|death|die|gasp|sneez|footstep|steps?\b|walk|crowd"
     r"|clap",
     "animal": r"animal|critter|fauna|bird|duck|chicken|bull\b|sheep|cow|dog|cat\b|wolf|bear|horse|elephant|sow\b|frog"
-    r"|insect|bee\b|cricket|owl|crow\b|gryphon|bat-|dragon|drake|alien|spider|goat|pig|cock",
-    "machine": r"engine|motor|vehicle|car\b|truck|train|plane|copter|rotor|mill|factory|power|machine|drill|saw|tank"
-    r"|ugv|mover|elevator|lift|mech|rocket|jet|robot|kart|skid|crane|coal|trafi|press|sewing|airship|fan\b",
+    r"|insect|bee\b|cricket|cycada|owl|crow(\b|[0-9])|gryphon|bat-|dragon|drake|alien|spider|goat|pig|cock|hawk|quack"
+    r"|ptak|racek|krysa",
+    "machine": r"engine|motor|vehicle|cars?\b|truck|train|plane|copter|rotor|mill|factory|power|machine|drill|saw|tank"
+    r"|ugv|mover|elevator|lift|mech|rocket|jet|robot|kart|skid|crane|coal|trafi|press|sewing|airship|fan\b|bus\."
+    r"|diesel|bulldozer|auto[0-9]|parnik|flyby",
     "nature": r"wind|rain|water|thunder|storm|fire|river|sea\b|wave|ocean|lava|ambien|tileset|forest|jungle|stream"
-    r"|splash|drop",
+    r"|splash|drop|cavedrip|creek|vitr|voda|hrom|kap[0-9]|les\.",
 }
 LEAF_OF = {label: leaf for table in (ESC, MADE) for leaf, labels in table.items() for label in labels.split()}
 STEADY = 2.5  # seconds from which a sound of no telling name is no blow

@@ -140,7 +140,7 @@ def from_digits(folder: Path, purpose: Purpose) -> list[Material]:
 
 def is_kept_blind(author: str) -> bool:
     """One author in ten of ESC-50, by the name on Freesound."""
-    return zlib.crc32(author.encode()) % 10 == 0
+    return zlib.crc32(author.encode()) % 10 == 1
 
 
 def make_noises(made: Path, work: Path, seed: int) -> list[Material]:
