@@ -29,6 +29,7 @@ CHOICES = {
     "C": 3.0,
     "group_weights": "equal",
     "normalisation": "rank",
+    "axes": 500,
 }
 HERE = Path(__file__).resolve().parent
 OVERLAP = "overlap"
