@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 import numpy as np
+import scipy.fft
 
 from audioclass.data import Block, Contours
 from audioclass.threads import one_thread
@@ -70,10 +71,13 @@ class ContourMeter:
     def _measure(self, n_cells: int) -> None:
         """Level and bands of the next cells; a batch at the end is computed as if it were full."""
         length, half = self._length, self._length // 2
-        cells = self._held[half : half + TOGETHER * length].reshape(TOGETHER, length)
-        frames = np.lib.stride_tricks.sliding_window_view(self._held, 2 * length)[: TOGETHER * length : length]
-        levels = 10 * np.log10(np.var(cells, axis=1, dtype=np.float64) + FLOOR)
-        spectra = np.fft.rfft(frames * _taper(2 * length), axis=1)
+        cells = self._held[half : half + TOGETHER * length].reshape(TOGETHER, length).astype(np.float64)
+        cells -= cells.mean(axis=1, keepdims=True)
+        levels = 10 * np.log10(np.einsum("cs,cs->c", cells, cells) / length + FLOOR)
+        halves = self._held[: (TOGETHER + 1) * length].reshape(TOGETHER + 1, length)
+        frames = np.concatenate([halves[:-1], halves[1:]], axis=1)
+        frames *= _taper(2 * length)
+        spectra = scipy.fft.rfft(frames, axis=1, overwrite_x=True)
         power = spectra.real * spectra.real + spectra.imag * spectra.imag
         bands = 10 * np.log10(power @ _band_weights(2 * length, self._rate) + np.float32(FLOOR))
         self._held = self._held[n_cells * length :]
