@@ -88,7 +88,7 @@ def _method(model: Summary) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in model.about.get("versions", {}).items())
     return (
         f"## How\n\nStrategy `{model.strategy}` with {model.n_machines} machines over"
-        f" {model.n_support} rows; recipe `{model.recipe}`, {model.n_features} features, windows of"
+        f" {model.n_support} rows; recipe `{model.recipe}`, {model.features_told}, windows of"
         f" {model.window:g} s every {model.window_hop:g} s."
         f"{_versions(model)}{_transitions(model)}{_last_step(model)}\n\n"
         f"Components of {', '.join(others) or 'audioclass'};"

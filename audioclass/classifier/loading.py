@@ -121,6 +121,7 @@ def read_summary(path: Path, registry: Registry) -> tuple[Summary, Mapping[str, 
             about,
             written_tree(component, plan, labels, about, taxonomy),
             check_default_depth(manifest.get("default_depth"), labels, taxonomy, independent=sets is not None),
+            archive.shape("preparation/axes")[1] if "preparation/axes" in archive.names else None,
         )
     return summary, manifest
 

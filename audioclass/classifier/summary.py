@@ -33,6 +33,7 @@ class Summary:
     about: Mapping[str, Any]
     tree: WrittenTree | None
     default_depth: int | None = None
+    n_axes: int | None = None
 
     @classmethod
     def of(cls, model: Model) -> Summary:
@@ -54,7 +55,14 @@ class Summary:
             model.about,
             learnt_tree(model),
             model.default_depth,
+            None if model.preprocessing.axes is None else model.preprocessing.n_prepared,
         )
+
+    @property
+    def features_told(self) -> str:
+        """How many there are and, where that is told, along how many axes they are compared."""
+        along = "" if self.n_axes is None else f" along {self.n_axes} axes"
+        return f"{self.n_features} features{along}"
 
     @property
     def depth_sentence(self) -> str:

@@ -11,8 +11,9 @@ from runs import run
 from trained import train_small, write_corpus
 
 from audioclass.classifier.saving import manifest_of, save_model
+from audioclass.classifier.summary import Summary
 from audioclass.engine.features import extract
-from audioclass.engine.models import load_model
+from audioclass.engine.models import load_model, read_summary
 from audioclass.engine.updating import update
 from audioclass.errors import ModelError
 from audioclass.estimator import AudioclassClassifier
@@ -52,6 +53,13 @@ def test_posteriors_are_the_same_after_a_file(along, along_file):
     back = load_model(along_file)
     assert np.array_equal(back.posteriors_of(along.dataset.X), along.model.posteriors_of(along.dataset.X))
     assert manifest_of(back) == manifest_of(along.model)
+
+
+def test_a_model_says_along_how_many_axes_it_compares(along, along_file):
+    told = "28 features along 5 axes"
+    assert Summary.of(along.model).features_told == read_summary(along_file)[0].features_told == told
+    without = replace(along.model.preprocessing, axes=None)
+    assert Summary.of(replace(along.model, preprocessing=without)).features_told == "28 features"
 
 
 @pytest.mark.parametrize("cut", [1, 7, 64, 70])

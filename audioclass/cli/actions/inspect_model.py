@@ -68,7 +68,7 @@ def _summary(model: Summary) -> list[str]:
     main: Mapping[str, float] = next(iter(report.values()), {})
     lines = [
         f"{model.name}: {len(model.labels)} labels, {model.n_machines} machines over {model.n_support} rows",
-        f"strategy {model.strategy}, recipe {model.recipe} ({model.n_features} features),"
+        f"strategy {model.strategy}, recipe {model.recipe} ({model.features_told}),"
         f" windows of {model.window:g} s every {model.window_hop:g} s",
     ]
     lines += filter(None, [model.depth_sentence])
