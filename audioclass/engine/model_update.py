@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audioclass.classifier.bank import Bank
+from audioclass.classifier.bank import Bank, kept_rows
 from audioclass.classifier.model import Memory, Model, TrainedRecordings
 from audioclass.contracts import Kernel
 from audioclass.engine.datasets import Dataset
@@ -157,7 +157,7 @@ class ModelUpdate:
             of_added = len(firsts) + np.repeat(np.arange(n_added), self._n_versions)
             windows = np.concatenate([np.unique(before[stays], return_inverse=True)[1], of_added])
         examples = Examples.of(
-            np.concatenate([self.bank.X[stays].astype(np.float64), added]),
+            kept_rows(np.concatenate([self.bank.X[stays].astype(np.float64), added])),
             np.concatenate([place[memory.y[firsts]], self.dataset.y_among(self.labels)]),
             np.concatenate([memory.weights[firsts], self.dataset.weights]),
             np.concatenate(

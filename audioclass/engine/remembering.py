@@ -146,11 +146,13 @@ def _same_rows(old: Model, bank: Bank, dataset: Dataset) -> Iterator[tuple[int, 
     """Added windows whose features a model remembers: all that tells of a recording where no digest does."""
     first_versions = dataset.X[:, : old.preprocessing.n_features]
     X, B = old.preprocessing.apply(first_versions), bank.X.astype(np.float64)
-    squares = (B**2).sum(axis=1)
+    squares, farthest = (B**2).sum(axis=1), SAME * max(X.shape[1], 1)
+    if bank.levels is not None:  # a row lies within half a step of what is kept of it
+        farthest = max(farthest, float((bank.levels.step.astype(np.float64) ** 2).sum()) / 4)
     for first in range(0, len(X), 256):
         block = X[first : first + 256]
         distances = (block**2).sum(axis=1)[:, None] + squares - 2 * block @ B.T
-        for row, same in zip(*np.nonzero(distances <= SAME * max(X.shape[1], 1)), strict=True):
+        for row, same in zip(*np.nonzero(distances <= farthest), strict=True):
             yield first + int(row), int(same)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from audioclass.classifier.bank import kept_rows
 from audioclass.classifier.preprocessing import Preprocessing
 from audioclass.engine.datasets import Dataset
 from audioclass.extraction.recipe import Recipe
@@ -29,9 +30,9 @@ JUDGED_WINDOWS = 800  # most on which averages over versions are judged that wer
 
 
 def examples_of(dataset: Dataset, recipe: Recipe, preprocessing: Preprocessing, config: TrainingConfig) -> Examples:
-    """A row for each version of each window; all versions of a window share its label, weight and group."""
+    """A row for each version of each window, as a model will keep it; its versions share all that a window has."""
     n, n_versions = len(dataset.X), len(recipe.versions)
-    X = preprocessing.apply(dataset.X.reshape(n * n_versions, recipe.n_features))
+    X = kept_rows(preprocessing.apply(dataset.X.reshape(n * n_versions, recipe.n_features)))
     windows = None if n_versions == 1 else np.repeat(np.arange(n), n_versions)
     return Examples.of(X, dataset.y, dataset.weights, dataset.groups, windows=windows, averages=config.average_versions)
 
