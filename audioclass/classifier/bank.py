@@ -27,8 +27,8 @@ class Levels:
     Normalised features lie within a few deviations: rounding to 256 levels moves one by a fiftieth of a deviation at
     most. Steps are powers of two, and levels their multiples, so that rows which were rounded once stay as they are,
     also a few of them by themselves: machines are trained on rows as they will be kept (`kept_rows`). Rounded after
-    the training instead, rows along 500 principal axes cost the shipped model a third of what it had learnt: its
-    coefficients are large and cancel, and the first axes hold most of a distance.
+    the training, rows along 500 principal axes made a model wrong of 13 in a hundred of its own training windows
+    instead of 9: its coefficients are large and cancel, and the first axes hold most of a distance.
     """
 
     codes: np.ndarray

@@ -10,6 +10,7 @@ import soundfile
 from runs import run
 from trained import LABELS, RATE, sound, train_small, write_corpus
 
+from audioclass.classifier import bank
 from audioclass.classifier.saving import save_model
 from audioclass.cli import run as command
 from audioclass.engine.calibrating import calibrate
@@ -172,6 +173,21 @@ def test_a_model_without_names_is_added_to_with_care(speakers, tmp_path):
     assert_close(trained.grouped, again.grouped)
     save_model(again.model, tmp_path / "new.audioclass")
     assert load_model(tmp_path / "new.audioclass").recordings.names[0] == "group 0 of m, whose name is not known"
+
+
+@pytest.mark.parametrize("axes", [0, 8])
+def test_windows_that_are_kept_in_few_levels_are_known_too(axes, small, tmp_path, monkeypatch):
+    monkeypatch.setattr(bank, "ROUNDED_FROM", 1)
+    monkeypatch.setattr(bank, "COARSE_FROM", 1)
+    trained = train_small(small, axes=axes)
+    X, levels = trained.model.classifier.machines.X, trained.model.classifier.machines.levels
+    assert levels is not None
+    assert levels.codes.max() <= 63
+    assert np.array_equal(X, trained.training.classifier.machines.X)  # machines were trained on what is kept
+    save_model(replace(trained.model, recordings=None), tmp_path / "old.audioclass")
+    again = update(tmp_path / "old.audioclass", small / "corpus", run=run(small / "cache"))
+    assert any(" recordings are in the model already" in line for line in again.warnings), again.warnings
+    assert np.array_equal(np.unique(again.model.classifier.machines.X, axis=0), np.unique(X, axis=0))
 
 
 def test_a_model_without_names_says_so(speakers, tmp_path):
