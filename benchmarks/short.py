@@ -1,7 +1,7 @@
 """Recordings much shorter than those of the training: posteriors as they are, and as `classify` flattens them.
 
-Models of four folds of ESC-10 answer beginnings of the clips of the fifth, and the shipped model spoken digits (FSDD),
-on which nothing was fitted. Beginnings start where the sound does, and are counted in shares of the usual duration of
+Models of four folds of ESC-10 answer beginnings of the clips of the fifth, and the shipped model spoken digits (FSDD)
+of two speakers whom it never heard. Beginnings start where the sound does, and are counted in shares of the usual duration of
 the windows that the model was trained on. Keys: `RECIPE_SHARE` and `digits`, each with accuracy, and log-loss, expected
 calibration error and the mean probability of wrong answers `before` and `after`.
 """
@@ -28,6 +28,7 @@ from audioclass.numerics import log_loss
 
 SHARES = (0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 RECIPES = ("broadcast", "small")
+UNHEARD = ("nicolas", "theo")  # speakers of digits that the corpus of the shipped model leaves out
 QUICK = {"criterion": "fixed", "group_weights": "equal", "link": "none", "second_stage": "none"}
 
 
@@ -94,7 +95,8 @@ def measures(y: np.ndarray, before: np.ndarray, after: np.ndarray) -> dict[str, 
 
 def digits(data: Path, quick: bool) -> dict[str, float]:
     """Spoken digits, which are speech."""
-    model, rows = loaded("broadcast"), corpus_rows(data / "audio" / "fsdd")[:: 50 if quick else 5]
+    model, rows = loaded("broadcast"), corpus_rows(data / "audio" / "fsdd")
+    rows = [row for row in rows if row["group"] in UNHEARD][:: 10 if quick else 1]
     rate = model.recipe.framing.sample_rate
     taken = []
     for row in rows:
