@@ -1,9 +1,9 @@
 """Recordings much shorter than those of the training: posteriors as they are, and as `classify` flattens them.
 
 Models of four folds of ESC-10 answer beginnings of the clips of the fifth, and the shipped model spoken digits (FSDD)
-of two speakers whom it never heard. Beginnings start where the sound does, and are counted in shares of the usual duration of
-the windows that the model was trained on. Keys: `RECIPE_SHARE` and `digits`, each with accuracy, and log-loss, expected
-calibration error and the mean probability of wrong answers `before` and `after`.
+of two speakers whom it never heard. Beginnings start where the sound does, and are counted in shares of the usual
+duration of the windows that the model was trained on. Keys: `RECIPE_SHARE` and `digits`, each with accuracy, and
+log-loss, expected calibration error and the mean probability of wrong answers `before` and `after`.
 """
 
 import os
