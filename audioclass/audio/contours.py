@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 import numpy as np
-import scipy.fft
 
 from audioclass.data import Block, Contours
 from audioclass.threads import one_thread
@@ -77,7 +76,7 @@ class ContourMeter:
         halves = self._held[: (TOGETHER + 1) * length].reshape(TOGETHER + 1, length)
         frames = np.concatenate([halves[:-1], halves[1:]], axis=1)
         frames *= _taper(2 * length)
-        spectra = scipy.fft.rfft(frames, axis=1, overwrite_x=True)
+        spectra = np.fft.rfft(frames, axis=1)
         power = spectra.real * spectra.real + spectra.imag * spectra.imag
         bands = 10 * np.log10(power @ _band_weights(2 * length, self._rate) + np.float32(FLOOR))
         self._held = self._held[n_cells * length :]

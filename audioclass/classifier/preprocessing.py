@@ -103,8 +103,8 @@ class Preprocessing:
             return self
         normalised = self.normalise(_some(X))
         variances, vectors = np.linalg.eigh(np.atleast_2d(np.cov(normalised, rowvar=False)))
-        kept = max(float(variances[-n_axes:].sum()), np.finfo(float).tiny)
-        axes = vectors[:, ::-1][:, :n_axes] * np.sqrt(max(float(variances.sum()), 0.0) / kept)
+        along = max(float(variances[-n_axes:].sum()), np.finfo(float).tiny)
+        axes = vectors[:, ::-1][:, :n_axes] * np.sqrt(max(float(variances.sum()), 0.0) / along)
         return replace(self, axes=axes.astype(np.float32))
 
     @property
