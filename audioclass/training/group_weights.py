@@ -90,6 +90,8 @@ def fit_preprocessing(
     equal where there are none. `ranks` are those of the rows where they are at hand. Axes come last: they are those of
     features as they are weighed.
     """
+    if config.axes >= X.shape[1]:
+        raise UsageError(f"axes={config.axes} has no effect: there are {X.shape[1]} features")
     sources = np.arange(len(y)) if groups is None else groups
     normalisation, preprocessing = choose_normalisation(
         X, y, sources, config, sample_weights=sample_weights, feature_groups=feature_groups, given=given, ranks=ranks
