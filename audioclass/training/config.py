@@ -94,7 +94,7 @@ class TrainingConfig:
         0,
         low=0,
         help="principal axes of the normalised features along which machines compare examples, a few hundred for some"
-        " thousand features: smaller and faster models; by default 0, the features themselves",
+        " thousand features: faster models, and smaller ones of many examples; by default 0, the features themselves",
     )
     feature_shares: tuple[float, ...] = parameter(
         (), above=0.0, high=1.0, help="shares of the features to try, those first that tell the sides apart"
