@@ -15,7 +15,7 @@ from audioclass.classifier.summary import Summary
 from audioclass.engine.features import extract
 from audioclass.engine.models import load_model, read_summary
 from audioclass.engine.updating import update
-from audioclass.errors import ModelError
+from audioclass.errors import ModelError, UsageError
 from audioclass.estimator import AudioclassClassifier
 
 N_AXES = 5
@@ -116,6 +116,21 @@ def test_axes_that_do_not_fit_are_refused(along_file, tmp_path, axes, message):
     path = with_members(along_file, {"preparation/axes.npy": npy(axes)}, tmp_path / "m.audioclass")
     with pytest.raises(ModelError, match=message):
         load_model(path)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [1e38, 0.0], ids=str)
+def test_axes_of_any_size_are_refused_in_one_line(along_file, tmp_path, value):
+    axes = npy(np.full((28, N_AXES), value, np.float32))
+    path = with_members(along_file, {"preparation/axes.npy": axes}, tmp_path / "m.audioclass")
+    with pytest.raises(ModelError, match="golden features differ"):
+        load_model(path)
+
+
+@pytest.mark.parametrize("axes", [28, 500])
+def test_as_many_axes_as_features_are_refused(small, axes):
+    with pytest.raises(UsageError, match=f"axes={axes} has no effect: there are 28 features"):
+        train_small(small, axes=axes)
 
 
 def test_what_short_recordings_are_worth_is_kept(along, tmp_path):
